@@ -1,0 +1,205 @@
+//! What front ends get: a [`Handle`] that takes requests and two channels that bring back loop
+//! events and news of the application. Front ends know this file and the kernel's words, nothing
+//! below.
+
+use std::path::PathBuf;
+
+use tokio::sync::mpsc;
+
+use crate::kernel::command::{Command, Mode};
+use crate::kernel::event::Event;
+use crate::kernel::message::Message;
+use crate::kernel::ports::ModelInfo;
+
+/// What was asked for on the command line, independent of the front end.
+#[derive(Clone, Debug, Default)]
+pub struct Launch {
+    /// Where to work; the current directory when absent.
+    pub cwd: Option<PathBuf>,
+    /// `provider/model`, when given.
+    pub model: Option<String>,
+    /// Permission mode, when given.
+    pub mode: Option<Mode>,
+    /// Another config file than the user's.
+    pub config: Option<PathBuf>,
+    /// Further folders that count as workspace.
+    pub add_dirs: Vec<PathBuf>,
+    /// Go on with the newest session of the directory.
+    pub resume: bool,
+    /// Use the scripted model in a throw-away sample workspace.
+    pub demo: bool,
+    /// Whether somebody can be asked; without, ask means deny.
+    pub interactive: bool,
+    /// Cap on turns of a run.
+    pub max_turns: Option<u32>,
+}
+
+/// A request of a front end.
+#[derive(Clone, Debug)]
+pub enum Request {
+    /// For the loop.
+    Loop(Command),
+    /// Ends the session and starts an empty one with the same settings.
+    NewSession,
+    /// Takes one of the offers of [`Update::Setup`].
+    Setup(SetupChoice),
+    /// Ends everything: aborts the run, stops processes, closes the journal.
+    Shutdown,
+}
+
+/// News of the application.
+#[derive(Clone, Debug)]
+pub enum Update {
+    /// A session is open; prompts are taken from now on.
+    Ready(Box<Ready>),
+    /// There is no usable model; these are the ways on. Local servers may be added by a second
+    /// `Setup` when the probes come back.
+    Setup(Setup),
+    /// The git branch of the workspace, when known.
+    Branch(Option<String>),
+    /// A line for people.
+    Notice {
+        /// How bad it is.
+        level: Level,
+        /// One line that names the thing and the remedy.
+        text: String,
+    },
+    /// The application can't go on (broken config, unreadable directory).
+    Failed(Failure),
+    /// Everything is closed; the last update.
+    Closed,
+}
+
+/// An open session.
+#[derive(Clone, Debug)]
+pub struct Ready {
+    /// The model.
+    pub model: ModelInfo,
+    /// The permission mode.
+    pub mode: Mode,
+    /// The workspace, as shown to people (home shortened to `~`).
+    pub workspace: String,
+    /// Session id for `-r`.
+    pub session: String,
+    /// History of a resumed session; empty for a new one.
+    pub history: Vec<Message>,
+    /// Whether the model is the scripted one.
+    pub demo: bool,
+}
+
+/// How bad a notice is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    /// Good to know.
+    Info,
+    /// Needs a look.
+    Warning,
+    /// Something did not work.
+    Error,
+}
+
+/// Ways on when there is no usable model.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Setup {
+    /// Why, one line.
+    pub reason: String,
+    /// Local model servers that answered.
+    pub servers: Vec<LocalServer>,
+    /// Providers that take a key.
+    pub providers: Vec<ProviderOffer>,
+}
+
+/// A local model server that answered a probe.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LocalServer {
+    /// For example `Ollama`.
+    pub label: String,
+    /// Base URL.
+    pub base_url: String,
+    /// `provider/model` references it serves.
+    pub models: Vec<String>,
+}
+
+/// A provider that can be set up with a key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProviderOffer {
+    /// Config name, for example `anthropic`.
+    pub name: String,
+    /// For people, for example `Anthropic`.
+    pub label: String,
+    /// Environment variable that would also do.
+    pub key_env: String,
+    /// `provider/model` used when none is configured.
+    pub default_model: String,
+}
+
+/// A choice in the set-up panel.
+#[derive(Clone, PartialEq, Eq)]
+pub enum SetupChoice {
+    /// The scripted demo.
+    Demo,
+    /// A model of a local server.
+    Model(String),
+    /// A pasted key for a provider; stored in the user's config with mode 0600.
+    Key {
+        /// Config name of the provider.
+        provider: String,
+        /// The key, trimmed.
+        key: String,
+    },
+}
+
+impl std::fmt::Debug for SetupChoice {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Demo => f.write_str("Demo"),
+            Self::Model(model) => write!(f, "Model({model})"),
+            // A key never reaches a log.
+            Self::Key { provider, .. } => write!(f, "Key({provider})"),
+        }
+    }
+}
+
+/// Why the application could not start, with its exit code.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// One or more lines that name the thing and the remedy.
+    pub message: String,
+    /// 1 error, 2 usage or config, 5 provider.
+    pub exit_code: u8,
+}
+
+/// Sends requests; clones reach the same application. Never blocks.
+#[derive(Clone, Debug)]
+pub struct Handle {
+    requests: mpsc::UnboundedSender<Request>,
+}
+
+impl Handle {
+    /// A handle and the end that the application reads.
+    pub fn channel() -> (Self, mpsc::UnboundedReceiver<Request>) {
+        let (requests, receiver) = mpsc::unbounded_channel();
+        (Self { requests }, receiver)
+    }
+
+    /// Sends a command to the loop. Ignored after shutdown.
+    pub fn send(&self, command: Command) {
+        self.request(Request::Loop(command));
+    }
+
+    /// Sends a request. Ignored after shutdown.
+    pub fn request(&self, request: Request) {
+        let _closed = self.requests.send(request);
+    }
+}
+
+/// A running application as a front end sees it.
+#[derive(Debug)]
+pub struct Front {
+    /// Takes requests.
+    pub handle: Handle,
+    /// Loop events; bounded (128): a live run waits for a slow front end.
+    pub events: mpsc::Receiver<Event>,
+    /// News of the application; unbounded, few.
+    pub updates: mpsc::UnboundedReceiver<Update>,
+}

@@ -1,0 +1,3 @@
+//! Settings: schema, layers, places. The only room that reads the environment.
+
+pub mod schema;

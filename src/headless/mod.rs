@@ -1,0 +1,1 @@
+//! The program without a screen: one prompt in, events or text out.

@@ -1,0 +1,293 @@
+//! Everything that leaves a run. Events are facts in order; a front end that replays them shows
+//! the same screen.
+//!
+//! Grammar of one run: `RunStart (TurnStart … TurnEnd)* [Error] RunEnd`. Every call has one
+//! `ToolStart` and one `ToolEnd`; nothing of the run follows `RunEnd`. `Queue`, `QueueReturned`,
+//! `Mode` and `Rejected` answer a command and may come at any time, between runs too.
+
+use serde::{Deserialize, Serialize};
+
+use super::command::{Answer, Mode};
+use super::message::{
+    CallId, CallStatus, FileDiff, Message, MessageId, QueueId, RunId, ToolCall, ToolMessage, Usage,
+};
+
+/// One thing that happened. Serialised with `type` in snake case.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Event {
+    /// A run began.
+    RunStart {
+        /// Its id.
+        run: RunId,
+    },
+    /// A model request is about to be made.
+    TurnStart {
+        /// Counted from 1 within the run.
+        turn: u32,
+    },
+    /// The model began to answer.
+    MessageStart {
+        /// The id that `MessageEnd` will carry.
+        id: MessageId,
+    },
+    /// A piece of the answer.
+    MessageDelta {
+        /// What was added.
+        delta: Delta,
+    },
+    /// A message was committed (journal first, then memory): user, assistant or tool.
+    MessageEnd {
+        /// The message as it stands in history.
+        message: Message,
+    },
+    /// The answer under way was dropped; nothing of it stays.
+    MessageDiscarded {
+        /// The turn it belonged to.
+        turn: u32,
+    },
+    /// A call entered the pipeline.
+    ToolStart {
+        /// The call; `args` are the model's own.
+        call: ToolCall,
+        /// What it is about to do, when the tool can say.
+        preview: Option<Preview>,
+    },
+    /// A running call reports.
+    ToolProgress {
+        /// Which call.
+        id: CallId,
+        /// What it reports.
+        progress: Progress,
+    },
+    /// A call left the pipeline.
+    ToolEnd {
+        /// Which call.
+        id: CallId,
+        /// The tool's name.
+        name: String,
+        /// How it ended.
+        status: CallStatus,
+        /// The result as it will be committed.
+        result: ToolMessage,
+    },
+    /// A call waits for the user.
+    ApprovalAsked {
+        /// What to show.
+        approval: Approval,
+    },
+    /// A prompt was answered or withdrawn.
+    ApprovalClosed {
+        /// Which call.
+        id: CallId,
+        /// The answer; `None` when it was withdrawn.
+        answer: Option<Answer>,
+    },
+    /// The model call failed and will be tried again after a wait.
+    Retry {
+        /// Counted from 1.
+        attempt: u32,
+        /// The most attempts there will be.
+        max: u32,
+        /// Milliseconds until the next attempt.
+        delay_ms: u64,
+        /// One clean line.
+        error: String,
+    },
+    /// The service could not stream; the plain answer was used.
+    StreamFallback,
+    /// What a model call cost.
+    Usage {
+        /// What it was for.
+        purpose: Purpose,
+        /// Tokens.
+        usage: Usage,
+    },
+    /// A line for people, no failure.
+    Status {
+        /// The line.
+        text: String,
+    },
+    /// The run is about to end with an error.
+    Error {
+        /// One clean line that names the thing and the remedy.
+        message: String,
+    },
+    /// The turn is over, its tools included.
+    TurnEnd {
+        /// Counted from 1 within the run.
+        turn: u32,
+    },
+    /// The run is over. The last event of every run.
+    RunEnd {
+        /// What happened in it.
+        #[serde(flatten)]
+        summary: RunSummary,
+    },
+    /// The queues changed.
+    Queue {
+        /// All undelivered items, in delivery order.
+        items: Vec<QueueItem>,
+    },
+    /// Items taken out by `QueueEdit::TakeAll`; the front end owns them now.
+    QueueReturned {
+        /// The items, in the order they were queued.
+        items: Vec<QueueItem>,
+    },
+    /// The permission mode is now this one.
+    Mode {
+        /// The mode in force for the next decision.
+        mode: Mode,
+    },
+    /// A command could not be carried out; nothing changed.
+    Rejected {
+        /// Why, one line.
+        reason: String,
+    },
+}
+
+/// A piece of a streamed answer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Delta {
+    /// Answer text.
+    Text {
+        /// The added text.
+        text: String,
+    },
+    /// Reasoning text.
+    Thinking {
+        /// The added text.
+        text: String,
+    },
+    /// A call is being written.
+    Call {
+        /// The tool's name as far as known.
+        name: String,
+        /// Bytes of arguments received so far.
+        bytes: u64,
+    },
+}
+
+/// What a call is about to do.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Preview {
+    /// A change of a file.
+    Diff(FileDiff),
+    /// A command line.
+    Command {
+        /// The command as it will be handed to the shell.
+        command: String,
+        /// Where it runs, as shown to people.
+        workdir: String,
+    },
+}
+
+/// A report of a running call.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Progress {
+    /// The newest output of a command (at most some 4 KB, whole lines), replacing the last report.
+    Output {
+        /// The tail.
+        tail: String,
+        /// Bytes so far.
+        bytes: u64,
+    },
+}
+
+/// A question to the user about one call.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Approval {
+    /// The call as the model wrote it.
+    pub call: ToolCall,
+    /// What it is about to do.
+    pub preview: Option<Preview>,
+    /// Why it asks, one line.
+    pub reason: String,
+    /// The single commands or paths that were judged, for people.
+    pub parts: Vec<String>,
+    /// The exact rule that "always" would save; `None` when it can't be remembered.
+    pub rule: Option<String>,
+    /// Marks what could destroy much.
+    pub danger: bool,
+}
+
+/// What a model call was made for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Purpose {
+    /// A turn of the conversation.
+    Main,
+}
+
+/// Why a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EndReason {
+    /// A normal stop.
+    Stop,
+    /// The user stopped it.
+    Aborted,
+    /// The cap on turns was reached.
+    MaxTurns,
+    /// The provider, the journal or our own code failed.
+    Error,
+}
+
+/// The sum of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunSummary {
+    /// The run.
+    pub run: RunId,
+    /// Why it ended.
+    pub reason: EndReason,
+    /// Model responses.
+    pub turns: u32,
+    /// Calls that entered the pipeline.
+    pub tool_calls: u32,
+    /// Calls that ended other than ok.
+    pub tool_errors: u32,
+    /// Calls that were denied because nobody could be asked.
+    pub denied_unasked: u32,
+    /// Tokens of the run.
+    pub usage: Usage,
+    /// Wall time in milliseconds.
+    pub elapsed_ms: u64,
+    /// The last assistant text of the run, never tool output.
+    pub text: String,
+    /// The failure, when `reason` is `error`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<RunError>,
+}
+
+/// What ended a run with an error.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunError {
+    /// One clean line that names the thing and the remedy.
+    pub message: String,
+    /// Whether the provider refused or failed (as opposed to our side).
+    pub provider: bool,
+}
+
+/// A message waiting for delivery.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct QueueItem {
+    /// Stable until delivered.
+    pub id: QueueId,
+    /// When it will be used.
+    pub kind: QueueKind,
+    /// The words.
+    pub text: String,
+}
+
+/// When a queued message is delivered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum QueueKind {
+    /// At the next boundary of the live run.
+    Steer,
+    /// When the run would otherwise stop.
+    FollowUp,
+}

@@ -1,0 +1,476 @@
+//! The traits the loop needs. Everything outside the kernel (services, files, processes, the
+//! clock) comes in through these, so that the whole loop runs under paused time in tests.
+
+use std::fmt::Debug;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::future::BoxFuture;
+use futures_util::stream::BoxStream;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use tokio_util::sync::CancellationToken;
+
+use super::command::Mode;
+use super::error::{ContextError, GateError, JournalError, ModelError, ToolError};
+use super::event::{Approval, Preview, Progress};
+use super::message::{
+    Block, CallId, CallStatus, Detail, Message, ModelRef, Opaque, RunId, Stop, Timestamp, ToolCall,
+    Usage,
+};
+
+// ---- model -------------------------------------------------------------------------------------
+
+/// A language model behind some service.
+pub trait Model: Send + Sync + Debug {
+    /// Which one it is and what it can do.
+    fn info(&self) -> ModelInfo;
+
+    /// Opens a stream of the answer. Errors before the first event surface here; there are no
+    /// retries inside. Dropping the stream closes the connection.
+    fn stream(&self, request: Request) -> BoxFuture<'_, Result<ModelStream, ModelError>>;
+}
+
+/// Ends after `StreamEvent::Done` or the first error. An end without `Done` is a broken stream.
+pub type ModelStream = BoxStream<'static, Result<StreamEvent, ModelError>>;
+
+/// What is known of a model.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ModelInfo {
+    /// Its name.
+    pub model: ModelRef,
+    /// Tokens of context.
+    pub context_window: u64,
+    /// Tokens of output the service allows in one answer.
+    pub max_output: u64,
+    /// US dollars per million tokens, when known.
+    pub price: Option<Price>,
+    /// Whether it takes images.
+    pub vision: bool,
+}
+
+/// US dollars per million tokens.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Price {
+    /// Fresh input.
+    pub input: f64,
+    /// Output.
+    pub output: f64,
+    /// Cached input.
+    pub cache_read: f64,
+    /// Input written to the cache.
+    pub cache_write: f64,
+}
+
+impl Price {
+    /// US dollars for this usage.
+    pub fn cost(&self, usage: Usage) -> f64 {
+        (usage.input as f64 * self.input
+            + usage.output as f64 * self.output
+            + usage.cache_read as f64 * self.cache_read
+            + usage.cache_write as f64 * self.cache_write)
+            / 1e6
+    }
+}
+
+/// One request. The same history gives the same bytes on the wire.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Request {
+    /// Byte-stable system blocks, stable part first.
+    pub system: Vec<SystemBlock>,
+    /// Model-visible history with calls and results paired and adjacent.
+    pub messages: Vec<Message>,
+    /// Tools in stable order.
+    pub tools: Arc<[ToolSpec]>,
+    /// Names the session to services that route by a cache key.
+    pub cache_key: String,
+}
+
+/// A part of the system prompt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SystemBlock {
+    /// The text, never blank.
+    pub text: String,
+    /// Whether the cached prefix ends here.
+    pub cache: bool,
+}
+
+/// A tool as the model is told about it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ToolSpec {
+    /// Its name.
+    pub name: String,
+    /// What it does, for the model.
+    pub description: String,
+    /// JSON schema of the arguments: an object.
+    pub schema: Value,
+}
+
+/// The normal form of a stream. Blocks stay in order; `index` counts blocks of one answer from 0.
+#[derive(Clone, Debug, PartialEq)]
+pub enum StreamEvent {
+    /// The service accepted and answers.
+    Start,
+    /// Answer text. Consecutive text of one block carries one index.
+    TextDelta {
+        /// Block.
+        index: usize,
+        /// Added text.
+        text: String,
+    },
+    /// Reasoning text.
+    ThinkingDelta {
+        /// Block.
+        index: usize,
+        /// Added text.
+        text: String,
+    },
+    /// What must be returned byte for byte with the thinking block of this index (its signature),
+    /// or, where no thinking block has that index, an opaque block of its own.
+    Opaque {
+        /// Block.
+        index: usize,
+        /// The service's data.
+        opaque: Opaque,
+    },
+    /// A call begins.
+    CallStart {
+        /// Block.
+        index: usize,
+        /// Tool name; may be empty while unknown.
+        name: String,
+    },
+    /// A piece of a call's arguments, for progress only.
+    CallDelta {
+        /// Block.
+        index: usize,
+        /// Bytes added.
+        bytes: usize,
+    },
+    /// A call is complete; the only truth about it. Sent after what follows the block was seen.
+    CallComplete {
+        /// Block.
+        index: usize,
+        /// The call, its arguments parsed once.
+        call: ToolCall,
+    },
+    /// Running token counts; fields merge, the last value wins.
+    Usage(Usage),
+    /// The terminal event.
+    Done(Stop),
+}
+
+// ---- tools -------------------------------------------------------------------------------------
+
+/// The tools of a session.
+pub trait Toolbox: Send + Sync + Debug {
+    /// What the model is told, in stable order.
+    fn specs(&self) -> Arc<[ToolSpec]>;
+
+    /// What the tool of that name is; `None` when there is none. Names are exact.
+    fn traits(&self, name: &str) -> Option<ToolTraits>;
+
+    /// Checks arguments against the schema; all problems in one text, missing first.
+    fn validate(&self, call: &ToolCall) -> Result<(), String>;
+
+    /// What the call would touch. Pure; called after `validate`.
+    fn access(&self, call: &ToolCall) -> Vec<Access>;
+
+    /// The tool's own semantic check and a preview, without any side effect.
+    fn preview<'a>(
+        &'a self,
+        call: &'a ToolCall,
+    ) -> BoxFuture<'a, Result<Option<Preview>, ToolError>>;
+
+    /// Runs the call. Ends soon after `context.cancel` fires; a panic is the caller's to catch.
+    fn run(&self, call: ToolCall, context: CallContext) -> BoxFuture<'_, ToolOutcome>;
+}
+
+/// One table row's worth of facts that gate, scheduler and screen read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ToolTraits {
+    /// What it may do.
+    pub capability: Capability,
+    /// Whether calls may run beside each other.
+    pub concurrent: bool,
+    /// What steering does to a running call.
+    pub interrupt: Interrupt,
+}
+
+/// What a tool may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Capability {
+    /// Looks at files.
+    Read,
+    /// Changes files.
+    Write,
+    /// Runs commands.
+    Shell,
+    /// Talks to other machines.
+    Network,
+    /// Touches only codebot's own state.
+    Internal,
+}
+
+impl Capability {
+    /// Whether a call needs an intent record before it starts.
+    pub fn has_side_effects(self) -> bool {
+        matches!(self, Self::Write | Self::Shell | Self::Network)
+    }
+}
+
+/// What steering does to a running call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Interrupt {
+    /// It completes and keeps its real result.
+    Finish,
+    /// It is cancelled.
+    Cancel,
+}
+
+/// One thing a call would touch; the gate judges these and needs no argument names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Looks at this file or folder (absolute, not yet resolved).
+    Read(PathBuf),
+    /// Creates or changes this file (absolute, not yet resolved).
+    Write(PathBuf),
+    /// Hands this line to a shell.
+    Shell {
+        /// The line.
+        command: String,
+        /// Where it runs (absolute).
+        workdir: PathBuf,
+    },
+    /// Talks to this address.
+    Network(String),
+}
+
+/// What a running call gets.
+#[derive(Clone, Debug)]
+pub struct CallContext {
+    /// Fires on abort, on `CancelCall` and on steering for `Interrupt::Cancel`.
+    pub cancel: CancellationToken,
+    /// Where reports go; never blocks, may drop.
+    pub progress: ProgressSink,
+}
+
+/// A lossy outlet for progress reports.
+#[derive(Clone)]
+pub struct ProgressSink(Arc<dyn Fn(Progress) + Send + Sync>);
+
+impl ProgressSink {
+    /// Sends reports to `sink`, which must not block.
+    pub fn new(sink: impl Fn(Progress) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(sink))
+    }
+
+    /// Drops every report.
+    pub fn none() -> Self {
+        Self::new(|_| {})
+    }
+
+    /// Reports.
+    pub fn send(&self, progress: Progress) {
+        (self.0)(progress);
+    }
+}
+
+impl Debug for ProgressSink {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("ProgressSink")
+    }
+}
+
+/// What a call came to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ToolOutcome {
+    /// `Ok`, `Error`, `TimedOut` or `Cancelled`.
+    pub status: CallStatus,
+    /// What the model sees; empty means no output.
+    pub blocks: Vec<Block>,
+    /// What only the screen shows.
+    pub detail: Option<Detail>,
+}
+
+impl ToolOutcome {
+    /// A success with this text.
+    pub fn ok(text: impl Into<String>) -> Self {
+        Self { status: CallStatus::Ok, blocks: vec![Block::text(text)], detail: None }
+    }
+
+    /// A failure; the model sees `Error: <kind>: <message>`.
+    pub fn failed(error: &ToolError) -> Self {
+        Self {
+            status: CallStatus::Error,
+            blocks: vec![Block::text(format!("Error: {error}"))],
+            detail: None,
+        }
+    }
+
+    /// The same with facts for the screen.
+    #[must_use]
+    pub fn with_detail(mut self, detail: Detail) -> Self {
+        self.detail = Some(detail);
+        self
+    }
+}
+
+// ---- gate --------------------------------------------------------------------------------------
+
+/// Decides what may run. Anything but a clear verdict means denied.
+pub trait Gate: Send + Sync + Debug {
+    /// Judges one call under the mode in force now.
+    fn judge<'a>(&'a self, request: GateRequest<'a>) -> BoxFuture<'a, Result<Verdict, GateError>>;
+
+    /// Saves the rule of an approval that was answered with "always".
+    fn remember<'a>(&'a self, approval: &'a Approval) -> BoxFuture<'a, Result<(), GateError>>;
+
+    /// Records a decision made by the user in the audit log.
+    fn record(&self, call: &ToolCall, allowed: bool, by: &str);
+
+    /// Changes the mode; the next decision sees it.
+    fn set_mode(&self, mode: Mode);
+
+    /// The mode in force.
+    fn mode(&self) -> Mode;
+}
+
+/// A call to judge.
+#[derive(Clone, Copy, Debug)]
+pub struct GateRequest<'a> {
+    /// The call.
+    pub call: &'a ToolCall,
+    /// What the tool is.
+    pub traits: ToolTraits,
+    /// What the call would touch.
+    pub access: &'a [Access],
+    /// What would be shown.
+    pub preview: Option<&'a Preview>,
+}
+
+/// The gate's answer.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Verdict {
+    /// Run it.
+    Allow,
+    /// Run it with these arguments; history keeps the model's own.
+    AllowWith(Map<String, Value>),
+    /// Do not run it.
+    Deny {
+        /// Told to the model after `User denied.`
+        reason: String,
+    },
+    /// Ask the user.
+    Ask(Approval),
+}
+
+// ---- context, journal, clock, ids --------------------------------------------------------------
+
+/// Chooses what the model sees of a history.
+pub trait Context: Send + Sync + Debug {
+    /// The view to send. Never changes `history`.
+    fn project<'a>(
+        &'a self,
+        history: &'a [Message],
+        model: &'a ModelInfo,
+    ) -> BoxFuture<'a, Result<Projection, ContextError>>;
+}
+
+/// The view to send.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Projection {
+    /// System prompt.
+    pub system: Vec<SystemBlock>,
+    /// Messages in order.
+    pub messages: Vec<Message>,
+}
+
+/// The durable record of a session.
+pub trait Journal: Send + Sync + Debug {
+    /// Appends one record. `Durability::Flush` returns only when it is on disk. A failed append
+    /// leaves the journal as it was.
+    fn append<'a>(
+        &'a self,
+        record: &'a Record,
+        durability: Durability,
+    ) -> BoxFuture<'a, Result<(), JournalError>>;
+}
+
+/// How sure a write must be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Durability {
+    /// Handed to the system.
+    Buffered,
+    /// On disk (`fdatasync`).
+    Flush,
+}
+
+/// One journal record, as the loop writes it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "record", rename_all = "snake_case")]
+pub enum Record {
+    /// A message that enters the context.
+    Message {
+        /// The message.
+        message: Message,
+    },
+    /// A call with side effects is about to start; flushed before it does.
+    Intent {
+        /// The run.
+        run: RunId,
+        /// The turn within the run.
+        turn: u32,
+        /// The call's place in its message.
+        index: usize,
+        /// The call.
+        call: ToolCall,
+    },
+    /// The answer of a turn was dropped; voids the intents of these calls.
+    Discarded {
+        /// The run.
+        run: RunId,
+        /// The turn within the run.
+        turn: u32,
+        /// The calls.
+        call_ids: Vec<CallId>,
+    },
+}
+
+/// Time.
+pub trait Clock: Send + Sync + Debug {
+    /// Now.
+    fn now(&self) -> Timestamp;
+
+    /// Ends after `duration`.
+    fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()>;
+}
+
+/// Ids and randomness.
+pub trait Ids: Send + Sync + Debug {
+    /// A fresh id that starts with `prefix`, unique within the session.
+    fn next(&self, prefix: &str) -> String;
+
+    /// A number in `0.0..1.0` for jitter; 0 in tests.
+    fn unit(&self) -> f64;
+}
+
+/// Everything a run needs from outside.
+#[derive(Clone, Debug)]
+pub struct Ports {
+    /// The model.
+    pub model: Arc<dyn Model>,
+    /// The tools.
+    pub tools: Arc<dyn Toolbox>,
+    /// The gate.
+    pub gate: Arc<dyn Gate>,
+    /// The context.
+    pub context: Arc<dyn Context>,
+    /// The journal.
+    pub journal: Arc<dyn Journal>,
+    /// The clock.
+    pub clock: Arc<dyn Clock>,
+    /// Ids.
+    pub ids: Arc<dyn Ids>,
+}

@@ -1,0 +1,3 @@
+//! The program: parses the command line and hands over.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! Providers: translate the loop's words to a service's and back.

@@ -1,0 +1,1 @@
+//! The gate: pure decisions and remembered answers.

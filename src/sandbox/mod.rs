@@ -1,0 +1,1 @@
+//! What the system offers to fence commands in.

@@ -1,0 +1,1 @@
+//! The journal of a session: append, replay, list.

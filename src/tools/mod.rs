@@ -1,0 +1,1 @@
+//! Tools: side effects live here and nowhere else.

@@ -1,0 +1,1 @@
+//! Text without state or widgets: cleaning, width, wrapping, Markdown, colours, diffs.

@@ -1,0 +1,1 @@
+//! Pure drawing: state in, cells of the terminal out. No I/O, no clock, no change of state.

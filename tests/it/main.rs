@@ -1,0 +1,8 @@
+//! Integration tests of everything below the screen, one folder a topic.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod r#loop;
+mod model;
+mod permission;
+mod session;
+mod tools;
