@@ -2,3 +2,4 @@
 //! the screen.
 
 pub mod service;
+pub mod system;
