@@ -27,7 +27,7 @@ pub fn save_provider_key(
     // A link to a settings folder elsewhere stays a link.
     let real = fs::canonicalize(file).unwrap_or_else(|_| file.clone());
     let dir = real.parent().map_or_else(PathBuf::new, Path::to_path_buf);
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(&dir).map_err(failed)?;
+    make_dir(&dir).map_err(failed)?;
     // Two programs that save at the same time take turns; freed when `_turn` goes.
     let _turn = File::open(&dir).and_then(|dir| dir.lock().map(|()| dir)).map_err(failed)?;
     let text = match fs::read_to_string(&real) {
@@ -37,12 +37,34 @@ pub fn save_provider_key(
     let mut document: DocumentMut = text.parse().map_err(|error: toml_edit::TomlError| {
         ConfigError::in_text(file, &text, error.span(), error.message())
     })?;
+    let was_empty = document.as_table().is_empty();
+    if was_empty {
+        document.set_trailing("");
+    }
     set_key(document.as_table_mut(), provider, key)
         .ok_or_else(|| ConfigError::in_file(file, "`providers` is not a table; mend the file"))?;
     if let Some(model) = default_model {
         set_model(document.as_table_mut(), provider, model);
     }
-    replace(&real, &dir, &document.to_string()).map_err(failed)
+    let mut new = document.to_string();
+    if was_empty {
+        // Comments of a file without any key stay at its head.
+        let gap = if text.trim().is_empty() { "" } else { "\n\n" };
+        new = format!("{}{gap}{}", text.trim_end(), new.trim_start());
+    }
+    replace(&real, &dir, &new).map_err(failed)
+}
+
+/// Makes the folder and its missing parents for their owner only, whatever the umask.
+fn make_dir(dir: &Path) -> io::Result<()> {
+    let missing: Vec<&Path> = dir.ancestors().take_while(|dir| !dir.exists()).collect();
+    for dir in missing.into_iter().rev() {
+        match fs::DirBuilder::new().mode(0o700).create(dir) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+            _ => fs::set_permissions(dir, Permissions::from_mode(0o700))?,
+        }
+    }
+    Ok(())
 }
 
 fn set_key(root: &mut Table, provider: &str, key: &str) -> Option<()> {
