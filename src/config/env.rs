@@ -5,6 +5,11 @@ use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
+/// Operating system and architecture, for example `linux x86_64`.
+pub fn platform() -> String {
+    format!("{} {}", std::env::consts::OS, std::env::consts::ARCH)
+}
+
 /// Environment variables. An empty one counts as not set.
 #[derive(Clone, Default)]
 pub struct Env {

@@ -146,6 +146,21 @@ pub const KEYS: &[KeyDoc] = &[
     key("ui.reduced_motion", "true | false", "false", Scope::Any, "No moving signs."),
 ];
 
+/// All keys as a Markdown table for the documentation.
+pub fn markdown() -> String {
+    let head = "| key | value | default | set by | meaning |\n|---|---|---|---|---|\n";
+    let row = |doc: &KeyDoc| {
+        let set_by = match doc.scope {
+            Scope::Any => "anyone",
+            Scope::User => "you only",
+            Scope::Stricter => "a project only stricter",
+        };
+        let kind = doc.kind.replace('|', "\\|");
+        format!("| `{}` | {kind} | {} | {set_by} | {} |\n", doc.key, doc.default, doc.doc)
+    };
+    KEYS.iter().map(row).fold(head.to_owned(), |table, row| table + &row)
+}
+
 /// The row of a dotted path. Tables on the way to a key have none.
 pub fn find(path: &[&str]) -> Option<&'static KeyDoc> {
     KEYS.iter().find(|doc| matches(doc, path, true))

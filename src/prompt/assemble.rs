@@ -5,6 +5,7 @@
 use std::fmt::Write as _;
 
 use super::instructions::Instruction;
+use crate::kernel::message::Timestamp;
 use crate::kernel::ports::SystemBlock;
 
 /// Tags that carry meaning in prompts and messages; text from outside must not open or close them.
@@ -44,6 +45,13 @@ pub struct SessionFacts {
     pub model: String,
     /// The git branch at the start, when known.
     pub branch: Option<String>,
+}
+
+/// The local calendar day of a point in time, for [`SessionFacts::date`]. A day and no more, so
+/// that sessions of one day share their prompt.
+pub fn day_of(at: Timestamp) -> String {
+    let time = jiff::Timestamp::from_millisecond(at.0).unwrap_or_default();
+    jiff::tz::TimeZone::system().to_datetime(time).strftime("%Y-%m-%d").to_string()
 }
 
 /// The part of the prompt a section is.

@@ -108,11 +108,12 @@ struct Glance {
 }
 
 fn describe(path: &Path) -> Result<SessionInfo, String> {
-    let file = File::open(path).map_err(|error| error.to_string())?;
-    let meta = file.metadata().map_err(|error| error.to_string())?;
+    // Opening a pipe would wait for its other end, so look first.
+    let meta = fs::metadata(path).map_err(|error| error.to_string())?;
     if !meta.is_file() {
         return Err("not a regular file".to_owned());
     }
+    let file = File::open(path).map_err(|error| error.to_string())?;
     let whole = meta.len() <= WHOLE_BYTES;
     let mut glance = Glance::default();
     glance.read(file, meta.len(), whole).map_err(|error| error.to_string())?;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use codebot::config::env::Env;
 use codebot::config::error::ConfigError;
-use codebot::config::keys::{KEYS, nearest};
+use codebot::config::keys::{KEYS, markdown, nearest};
 use codebot::config::load::{Flags, Loaded, Source, load};
 use codebot::config::paths::Paths;
 use codebot::config::schema::{Config, ToolStart};
@@ -156,6 +156,15 @@ reduced_motion = true
     assert_eq!(config.ui.theme, "light");
     // The file above sets every key that there is.
     assert_eq!(loaded.origins.len(), KEYS.len(), "{:?}", loaded.origins);
+}
+
+#[test]
+fn the_documentation_has_one_row_a_key() {
+    let table = markdown();
+    assert_eq!(table.lines().count(), KEYS.len() + 2);
+    for line in table.lines() {
+        assert_eq!(line.replace("\\|", "").matches('|').count(), 6, "{line}");
+    }
 }
 
 #[test]

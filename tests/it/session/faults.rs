@@ -115,12 +115,12 @@ async fn line_ends_inside_texts_never_split_a_record() {
     let state = tempfile::tempdir().unwrap();
     let k1 = call("k1", "bash");
     let odd = "a\nb\r\nc\u{2028}d\u{2029}e\u{85}f\0g\u{1b}";
-    let records = [said(user("u1", "go")), said(assistant("a1", "", &[k1.clone()]))];
+    let records = [said(user("u1", "go")), said(assistant("a1", "", std::slice::from_ref(&k1)))];
     let path = written(state.path(), &records).await;
     let (journal, _) = SessionJournal::resume(&path, &|_| true).unwrap();
     append(&journal, &said(result("t1", &k1, odd))).await;
     let bytes = fs::read(&path).unwrap();
-    assert_eq!(bytes.iter().filter(|b| **b == b'\n').count(), 4);
+    assert_eq!(bytes.split(|b| *b == b'\n').count(), 5);
     assert!(!bytes.contains(&0));
     let loaded = load(&path).unwrap();
     assert_eq!(loaded.history[2], result("t1", &k1, odd));

@@ -1,6 +1,7 @@
 //! What needs a process of its own: a full disk, a second program, a foreign umask.
 
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
@@ -22,8 +23,8 @@ async fn a_full_disk_leaves_a_valid_file_and_goes_on_when_space_returns() {
         let test =
             "session::processes::a_full_disk_leaves_a_valid_file_and_goes_on_when_space_returns";
         let output = run_alone(test, "trap '' XFSZ; ulimit -S -f 16", state.path());
-        let text = String::from_utf8_lossy(&output.stdout);
-        assert!(output.status.success() && text.contains("1 passed"), "{output:?}");
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && said.contains("1 passed"), "{output:?}");
         return;
     };
     let journal = journal(&state, "s1");
@@ -56,8 +57,8 @@ async fn a_session_that_cannot_write_its_first_record_leaves_no_file() {
         let test =
             "session::processes::a_session_that_cannot_write_its_first_record_leaves_no_file";
         let output = run_alone(test, "trap '' XFSZ; ulimit -S -f 4", state.path());
-        let text = String::from_utf8_lossy(&output.stdout);
-        assert!(output.status.success() && text.contains("1 passed"), "{output:?}");
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && said.contains("1 passed"), "{output:?}");
         return;
     };
     let journal = journal(&state, "s1");
@@ -99,6 +100,33 @@ async fn a_second_process_is_refused_and_a_dead_one_holds_nothing() {
     assert_eq!(texts(&loaded.history), ["one", "two", "from the second"]);
     append(&journal, &said(user("u3", "three"))).await;
     assert_eq!(load(&path).unwrap().history.len(), 4);
+}
+
+/// case F01: a real kill in the middle of writing, many times.
+#[tokio::test]
+async fn nothing_that_was_reported_saved_is_lost_to_a_kill() {
+    let test = "session::processes::nothing_that_was_reported_saved_is_lost_to_a_kill";
+    if let Some(path) = given() {
+        let (journal, loaded) = SessionJournal::resume(&path, &|_| true).unwrap();
+        for n in loaded.history.len() + 1.. {
+            append(&journal, &said(user(&format!("u{n}"), &"x".repeat(n % 7 * 3000)))).await;
+            println!("saved {n}");
+        }
+        return;
+    }
+    let state = tempfile::tempdir().unwrap();
+    let path = written(state.path(), &[said(user("u1", "one"))]).await;
+    for round in 0..5 {
+        let mut child = start_alone(test, "true", &path);
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let saved = |line: std::io::Result<String>| line.ok()?.strip_prefix("saved ")?.parse().ok();
+        let last: usize = lines.filter_map(saved).nth(20 + round * 3).unwrap();
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let loaded = load(&path).unwrap();
+        assert!(loaded.history.len() >= last, "{} of {last}", loaded.history.len());
+        assert!(loaded.warnings.iter().all(|w| w.contains("unfinished")), "{:?}", loaded.warnings);
+    }
 }
 
 /// case F16
@@ -155,8 +183,8 @@ fn keys_saved_by_many_processes_at_once_are_all_there() {
             scope.spawn(|| assert!(run_alone(test, "true", home.path()).status.success()));
         }
     });
-    let text = fs::read_to_string(home.path().join("config/config.toml")).unwrap();
-    let table: toml::Table = text.parse().unwrap();
+    let saved = fs::read_to_string(home.path().join("config/config.toml")).unwrap();
+    let table: toml::Table = saved.parse().unwrap();
     assert_eq!(table["providers"].as_table().unwrap().len(), 30);
 }
 

@@ -1,9 +1,11 @@
 //! The system prompt: order, size, stable bytes, no foreign tags.
 
 use codebot::prompt::assemble::{
-    PromptInput, SectionKind, SessionFacts, escape_tags, sections, system_blocks,
+    PromptInput, SectionKind, SessionFacts, day_of, escape_tags, sections, system_blocks,
 };
 use codebot::prompt::instructions::Instruction;
+
+use super::support::START;
 
 fn input() -> PromptInput {
     PromptInput {
@@ -67,6 +69,12 @@ fn the_stable_half_is_small_and_holds_no_fact_of_the_session() {
     assert!(a[1].text.starts_with("<session>\nCurrent time: 2026-03-09\nWorkspace: /p\n"));
     assert!(a[1].text.contains("Git branch: main"));
     assert!(!b[1].text.contains("Git branch"));
+}
+
+#[test]
+fn the_day_is_a_date_without_a_time() {
+    let day = day_of(START);
+    assert!(matches!(day.as_str(), "2026-02-24" | "2026-02-25" | "2026-02-26"), "{day}");
 }
 
 #[test]

@@ -134,6 +134,24 @@ proptest! {
     }
 
     #[test]
+    fn bytes_of_any_kind_are_read_without_a_panic(
+        pieces in prop::collection::vec(
+            prop_oneof![
+                prop::collection::vec(any::<u8>(), 0..40),
+                Just(b"\n".to_vec()),
+                Just(br#"{"record":"message","message":{"role":"note","id":"n","at":1,"text":"\ud800"#.to_vec()),
+                Just(b"\"}}\n".to_vec()),
+            ],
+            0..12,
+        ),
+    ) {
+        let content = pieces.concat();
+        let lines = read_lines(&content);
+        prop_assert!(lines.records.len() <= lines.readable);
+        let _may_fail = codebot::session::replay::from_bytes("x".as_ref(), &content, &|_| true);
+    }
+
+    #[test]
     fn a_file_cut_anywhere_goes_on_with_every_call_answered(
         steps in prop::collection::vec(step(), 1..8),
         cut in 0.0..1.0_f64,

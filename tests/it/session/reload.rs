@@ -26,13 +26,16 @@ fn tool(message: &Message) -> (&str, CallStatus, String) {
 async fn a_call_killed_while_it_ran_is_answered_outcome_unknown_at_every_reload() {
     let state = tempfile::tempdir().unwrap();
     let k1 = call("k1", "bash");
-    let records =
-        [said(user("u1", "go")), said(assistant("a1", "", &[k1.clone()])), intent(1, 0, &k1)];
+    let records = [
+        said(user("u1", "go")),
+        said(assistant("a1", "", std::slice::from_ref(&k1))),
+        intent(1, 0, &k1),
+    ];
     let path = written(state.path(), &records).await;
     let (journal, loaded) = SessionJournal::resume(&path, &|_| true).unwrap();
     let expected = ("k1", CallStatus::Error, OUTCOME_UNKNOWN.to_owned());
     assert_eq!(tool(&loaded.history[2]), expected);
-    assert_eq!(loaded.open_intents, [k1.id.clone()]);
+    assert_eq!(loaded.open_intents, vec![k1.id]);
     append(&journal, &said(user("u2", "go on"))).await;
     drop(journal);
     let again = load(&path).unwrap();

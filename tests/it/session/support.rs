@@ -2,7 +2,7 @@
 //! own.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Child, Command, Output, Stdio};
 
 use codebot::kernel::message::{
     AssistantMessage, Block, CallId, CallStatus, Message, MessageId, ModelRef, Note, Origin, RunId,
@@ -136,11 +136,18 @@ pub(super) fn given() -> Option<PathBuf> {
 /// Runs one test of this binary as a process of its own after the shell line `before`; the test
 /// finds `given` in [`given`].
 pub(super) fn run_alone(test: &str, before: &str, given: &Path) -> Output {
+    start_alone(test, before, given).wait_with_output().unwrap()
+}
+
+/// The same without waiting for its end.
+pub(super) fn start_alone(test: &str, before: &str, given: &Path) -> Child {
     Command::new("bash")
         .args(["-c", &format!("{before}; exec \"$0\" \"$@\"")])
         .arg(std::env::current_exe().unwrap())
         .args(["--exact", test, "--nocapture", "--test-threads=1"])
         .env("CODEBOT_TEST_ALONE", given)
-        .output()
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
         .unwrap()
 }
