@@ -44,8 +44,8 @@ pub(crate) struct Executor {
     /// Fire when a cancelled call has used up its grace time.
     graces: FuturesUnordered<BoxFuture<'static, usize>>,
     outbox: VecDeque<Event>,
-    /// Results handed out so far.
-    taken: usize,
+    /// Calls whose results are to be handed out next, in the order of the message.
+    due: VecDeque<usize>,
     /// The model is still talking.
     streaming: bool,
     /// Nothing may start any more.
@@ -98,9 +98,7 @@ enum Phase {
     /// In the line.
     Queued,
     /// Preview or gate under way.
-    Checking {
-        preview: Option<Preview>,
-    },
+    Checking,
     /// Would have to ask, which must wait until the answer is committed.
     Held(Approval),
     /// The user is asked.
@@ -147,7 +145,7 @@ impl Executor {
             ends,
             graces: FuturesUnordered::new(),
             outbox: VecDeque::new(),
-            taken: 0,
+            due: VecDeque::new(),
             streaming: true,
             frozen: false,
             closed: None,
@@ -217,10 +215,17 @@ impl Executor {
         self.outbox.pop_front()
     }
 
+    /// The order of the calls in the committed answer. It may differ from the order in which they
+    /// were completed.
+    pub(crate) fn arrange<'a>(&mut self, ids: impl Iterator<Item = &'a CallId>) {
+        let place = |id: &CallId| self.entries.iter().position(|entry| &entry.call.id == id);
+        self.due = ids.filter_map(place).collect();
+    }
+
     /// The next result in call order, once it is there.
     pub(crate) fn next_result(&mut self) -> Option<ToolMessage> {
-        let result = self.entries.get_mut(self.taken)?.result.take()?;
-        self.taken += 1;
+        let result = self.entries[*self.due.front()?].result.take()?;
+        self.due.pop_front();
         Some(result)
     }
 
@@ -260,7 +265,7 @@ impl Executor {
                     self.head += 1;
                     true
                 }
-                Phase::Checking { .. }
+                Phase::Checking
                 | Phase::Held(_)
                 | Phase::Asking(_)
                 | Phase::Remembering
@@ -284,7 +289,7 @@ impl Executor {
             return true;
         }
         let stage = call::preview(&self.cx.ports, entry.call.clone());
-        self.entries[self.head].phase = Phase::Checking { preview: None };
+        self.entries[self.head].phase = Phase::Checking;
         self.stage = Some(StageBox(stage));
         false
     }
@@ -400,9 +405,8 @@ impl Executor {
 
     fn previewed(&mut self, preview: Option<Preview>) {
         self.announce(self.head, preview.clone());
-        let entry = &mut self.entries[self.head];
+        let entry = &self.entries[self.head];
         let Ok(traits) = entry.traits else { return };
-        entry.phase = Phase::Checking { preview: preview.clone() };
         self.stage =
             Some(StageBox(call::judge(&self.cx.ports, entry.call.clone(), traits, preview)));
     }

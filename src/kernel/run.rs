@@ -283,6 +283,9 @@ impl Run {
             self.exec.abandon();
             self.exec.drain().await;
             self.flush().await;
+            if let Err(lost) = self.salvage().await {
+                tracing::warn!(?lost, "what the turn had done could not be recorded");
+            }
             self.close_message().await;
         }
         self.count_calls();

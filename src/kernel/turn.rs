@@ -46,6 +46,8 @@ pub(crate) struct Answer {
     assembler: Assembler,
     /// `MessageStart` was sent and neither `MessageEnd` nor `MessageDiscarded` yet.
     open: bool,
+    /// It is in the history, so results of its calls may follow.
+    committed: bool,
 }
 
 /// How a stream ended.
@@ -256,11 +258,7 @@ impl Run {
         }
         self.exec.drain().await;
         self.flush().await;
-        let call_ids = self.exec.call_ids();
-        if !call_ids.is_empty() {
-            let record = Record::Discarded { run: self.id.clone(), turn: self.turn, call_ids };
-            self.ports.journal.append(&record, Durability::Flush).await?;
-        }
+        self.void_calls().await?;
         if stop == Stop::Aborted {
             self.commit_answer(stop, Keep::Readable).await?;
         } else {
@@ -269,6 +267,26 @@ impl Run {
             self.close_message().await;
         }
         Ok(false)
+    }
+
+    /// Notes in the journal that the calls of this answer, and their intents, count for nothing.
+    async fn void_calls(&mut self) -> Result<(), Exit> {
+        let call_ids = self.exec.call_ids();
+        if call_ids.is_empty() {
+            return Ok(());
+        }
+        let record = Record::Discarded { run: self.id.clone(), turn: self.turn, call_ids };
+        Ok(self.ports.journal.append(&record, Durability::Flush).await?)
+    }
+
+    /// After a failure of the run: keeps what has happened, as far as the journal still takes it.
+    pub(super) async fn salvage(&mut self) -> Result<(), Exit> {
+        if self.answer.open && self.exec.side_effect_started() {
+            self.commit_answer(Stop::Error, Keep::Partial).await?;
+        } else if self.answer.open {
+            self.void_calls().await?;
+        }
+        self.commit_results().await
     }
 
     /// Commits the answer under way, unless it says nothing.
@@ -287,8 +305,10 @@ impl Run {
         if !text.trim().is_empty() {
             self.summary.text = text;
         }
+        self.exec.arrange(message.calls().map(|call| &call.id));
         self.commit(Message::Assistant(message)).await?;
         self.answer.open = false;
+        self.answer.committed = true;
         Ok(true)
     }
 
@@ -299,10 +319,7 @@ impl Run {
         self.exec.answer_committed();
         loop {
             self.flush().await;
-            while let Some(mut result) = self.exec.next_result() {
-                result.at = result.at.max(self.now());
-                self.commit(Message::Tool(result)).await?;
-            }
+            self.commit_results().await?;
             if let Some(error) = self.exec.take_fatal() {
                 return Err(error.into());
             }
@@ -321,6 +338,21 @@ impl Run {
                 signal = self.exec.wait() => self.exec.on(signal),
             }
         }
+    }
+
+    /// Commits the results that are due.
+    async fn commit_results(&mut self) -> Result<(), Exit> {
+        while self.answer.committed
+            && let Some(mut result) = self.exec.next_result()
+        {
+            result.at = result.at.max(self.now());
+            if let Err(exit) = self.commit(Message::Tool(result)).await {
+                // A later result must not take the place of this one.
+                self.answer.committed = false;
+                return Err(exit);
+            }
+        }
+        Ok(())
     }
 
     async fn signal(&mut self, signal: Signal) -> Result<(), Exit> {

@@ -174,13 +174,14 @@ async fn a_panic_of_a_tool_is_only_its_own_result() {
 #[tokio::test(start_paused = true)]
 async fn a_panic_of_gate_or_journal_ends_the_run_and_not_the_agent() {
     let script = || vec![calls(&[("k1", "slow", "a"), ("k2", "write", "b")]), says("fine")];
-    let lab = Lab::new(script());
+    let mut lab = Lab::new(script());
+    lab.config.start = codebot::kernel::agent::ToolStart::AfterMessage;
     lab.gate.rule("write", Rule::Panic);
     let mut live = lab.start();
     live.prompt("go");
-    assert_eq!(live.end_unpaired().await.reason, EndReason::Error);
+    assert_eq!(live.end().await.reason, EndReason::Error);
     live.prompt("again");
-    assert_eq!(live.end_unpaired().await.text, "fine");
+    assert_eq!(live.end().await.text, "fine");
 
     let lab = Lab::new(vec![says("a")]);
     let mut live = lab.start();

@@ -11,4 +11,13 @@ mod fake_ports;
 #[path = "../../support/fake_tools.rs"]
 mod fake_tools;
 
+mod abort;
 mod basic;
+mod length;
+mod pipeline;
+mod queues;
+mod random;
+mod repair;
+mod retry;
+mod schedule;
+mod streaming;
