@@ -178,6 +178,7 @@ async fn act_out(
         }
         handle.send(command);
     }
+    pass(1).await;
     while handle.snapshot().busy {
         pass(100).await;
         for id in ["k1", "k2", "k3", "k1_2", "k2_2", "k3_2", "k1_3", "k2_3", "k3_3"] {
@@ -215,7 +216,7 @@ async fn settle(lab: &Lab, live: &mut super::fake_lab::Live, journal_is_sound: b
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn no_script_breaks_the_promises(case in case()) {
