@@ -93,7 +93,7 @@ pub struct Agent {
 
 #[derive(Debug)]
 enum Out {
-    Event(Event),
+    Event(Box<Event>),
     /// The queues as they are when there is room.
     Queue,
 }
@@ -170,7 +170,7 @@ impl Agent {
                 permit = events.reserve(), if !self.outbox.is_empty() => {
                     let Ok(permit) = permit else { break };
                     match self.outbox.pop_front() {
-                        Some(Out::Event(event)) => permit.send(event),
+                        Some(Out::Event(event)) => permit.send(*event),
                         Some(Out::Queue) => {
                             let state = self.shared.lock();
                             permit.send(Event::Queue { items: state.queues.items() });
@@ -201,7 +201,7 @@ impl Agent {
                     gate.mode()
                 });
                 match set {
-                    Ok(mode) => self.outbox.push_back(Out::Event(Event::Mode { mode })),
+                    Ok(mode) => self.tell(Event::Mode { mode }),
                     Err(words) => self.reject(&format!("the mode could not be changed: {words}")),
                 }
             }
@@ -238,7 +238,7 @@ impl Agent {
     fn edit(&mut self, edit: QueueEdit) {
         let edited = self.shared.lock().queues.edit(edit);
         if let Some(items) = edited.returned {
-            self.outbox.push_back(Out::Event(Event::QueueReturned { items }));
+            self.tell(Event::QueueReturned { items });
         }
         if edited.changed {
             self.queue_changed();
@@ -267,7 +267,11 @@ impl Agent {
     }
 
     fn reject(&mut self, reason: &str) {
-        self.outbox.push_back(Out::Event(Event::Rejected { reason: reason.to_owned() }));
+        self.tell(Event::Rejected { reason: reason.to_owned() });
+    }
+
+    fn tell(&mut self, event: Event) {
+        self.outbox.push_back(Out::Event(Box::new(event)));
     }
 }
 

@@ -48,7 +48,7 @@ pub(crate) type Stage = BoxFuture<'static, StageDone>;
 #[derive(Debug)]
 pub(crate) enum StageDone {
     Previewed(Result<Option<Preview>, Refusal>),
-    Judged(Result<Verdict, GateError>),
+    Judged(Box<Result<Verdict, GateError>>),
     Remembered(Result<(), GateError>),
     Recorded(Result<(), JournalError>),
 }
@@ -102,12 +102,12 @@ pub(crate) fn judge(
             Ok(access) => access,
             Err(words) => {
                 let error = GateError(format!("the tool could not say what it touches: {words}"));
-                return StageDone::Judged(Err(error));
+                return StageDone::Judged(Box::new(Err(error)));
             }
         };
         let request =
             GateRequest { call: &call, traits, access: &access, preview: preview.as_ref() };
-        StageDone::Judged(gate.judge(request).await)
+        StageDone::Judged(Box::new(gate.judge(request).await))
     })
 }
 

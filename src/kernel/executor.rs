@@ -100,9 +100,9 @@ enum Phase {
     /// Preview or gate under way.
     Checking,
     /// Would have to ask, which must wait until the answer is committed.
-    Held(Approval),
+    Held(Box<Approval>),
     /// The user is asked.
-    Asking(Approval),
+    Asking(Box<Approval>),
     /// The user said yes and the rule is being saved.
     Remembering,
     /// May run; waits for its slot. `approved` when the user said so in person.
@@ -379,7 +379,7 @@ impl Executor {
         match done {
             StageDone::Previewed(Ok(preview)) => self.previewed(preview),
             StageDone::Previewed(Err(refusal)) => self.refuse(self.head, refusal),
-            StageDone::Judged(verdict) => self.judged(verdict),
+            StageDone::Judged(verdict) => self.judged(*verdict),
             StageDone::Remembered(saved) => {
                 if let Err(error) = saved {
                     let text = format!("the rule could not be saved, the call runs once: {error}");
@@ -416,7 +416,7 @@ impl Executor {
             return self.refuse(self.head, refusal);
         }
         match verdict {
-            Ok(Verdict::Ask(approval)) => self.must_ask(approval),
+            Ok(Verdict::Ask(approval)) => self.must_ask(Box::new(approval)),
             Ok(Verdict::AllowWith(args)) => self.rewrite(args),
             Ok(Verdict::Allow | Verdict::Deny { .. }) | Err(_) => {
                 self.entries[self.head].phase = Phase::Ready { approved: false };

@@ -5,6 +5,7 @@
 //! beyond it: some services count their ids from zero in every round.
 
 use std::collections::HashSet;
+use std::hash::BuildHasher;
 
 use super::message::{
     AssistantMessage, Block, CallId, CallStatus, Message, MessageId, Stop, ToolCall, ToolMessage,
@@ -74,7 +75,10 @@ pub fn awaits_answer(history: &[Message]) -> bool {
 /// The results that are missing after the last answer of a history that was read back, for calls
 /// that will never report any more. `intents` are the calls of which an intent was found. The
 /// caller appends them, in this order, before anything else.
-pub fn close_interrupted(history: &[Message], intents: &HashSet<CallId>) -> Vec<ToolMessage> {
+pub fn close_interrupted<S: BuildHasher>(
+    history: &[Message],
+    intents: &HashSet<CallId, S>,
+) -> Vec<ToolMessage> {
     let last = history.iter().rposition(|message| matches!(message, Message::Assistant(_)));
     let Some(at) = last else { return Vec::new() };
     let Message::Assistant(answer) = &history[at] else { return Vec::new() };

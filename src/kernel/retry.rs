@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::error::{ModelError, ModelErrorKind};
 
 /// The longest pause between attempts, and the longest `Retry-After` that is worth sitting through.
-pub const MAX_WAIT: Duration = Duration::from_secs(60);
+pub const MAX_WAIT: Duration = Duration::from_mins(1);
 
 /// The share of the backoff that chance may add, so that many clients do not return at once.
 const JITTER: f64 = 0.2;

@@ -126,7 +126,7 @@ impl Run {
             match self.shared.end(permit, self.summarise(exit.as_ref()), if_drained) {
                 Ok(()) => return,
                 // A message was queued in the very last moment: the run goes on with it.
-                Err((kept, _)) => permit = kept,
+                Err(kept) => permit = kept,
             }
             result = Ok(());
         }

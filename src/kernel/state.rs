@@ -79,10 +79,10 @@ impl Shared {
         permit: Option<mpsc::OwnedPermit<Event>>,
         summary: RunSummary,
         if_drained: bool,
-    ) -> Result<(), (Option<mpsc::OwnedPermit<Event>>, RunSummary)> {
+    ) -> Result<(), Option<mpsc::OwnedPermit<Event>>> {
         let mut state = self.lock();
         if if_drained && summary.reason == EndReason::Stop && !state.queues.is_empty() {
-            return Err((permit, summary));
+            return Err(permit);
         }
         state.queues.release();
         state.active = None;

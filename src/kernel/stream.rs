@@ -40,7 +40,7 @@ pub(crate) enum Step {
     /// Something to show.
     Delta(Delta),
     /// A call is complete.
-    Call(ToolCall),
+    Call(Box<ToolCall>),
     /// The answer is over.
     Done(Stop),
 }
@@ -157,7 +157,7 @@ impl Assembler {
         if let Piece::Call { done, .. } = self.slot(index, Piece::is_call, Piece::no_call) {
             *done = Some(call.clone());
         }
-        Step::Call(call)
+        Step::Call(Box::new(call))
     }
 
     fn opaque(&mut self, index: usize, data: Opaque) {

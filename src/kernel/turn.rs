@@ -175,7 +175,7 @@ impl Run {
                 None
             }
             Step::Call(call) => {
-                self.exec.add(call);
+                self.exec.add(*call);
                 self.flush().await;
                 None
             }

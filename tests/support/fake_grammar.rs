@@ -24,7 +24,7 @@ pub(crate) fn check_events(events: &[Event]) {
                 assert_eq!(summary.tool_calls, check.started, "calls counted");
             }
             other => {
-                run.as_mut().unwrap_or_else(|| panic!("outside of a run: {other:?}")).see(other)
+                run.as_mut().unwrap_or_else(|| panic!("outside of a run: {other:?}")).see(other);
             }
         }
     }

@@ -14,6 +14,7 @@ use serde_json::{Map, Value};
 use super::fake_ports::Trace;
 
 /// One thing the model does.
+#[expect(clippy::large_enum_variant, reason = "scripts are short")]
 #[derive(Clone, Debug)]
 pub(crate) enum Act {
     /// Sends this.

@@ -27,7 +27,7 @@ impl Executor {
             Answer::Always if approval.rule.is_none() => {}
             Answer::Always => {
                 self.entries[self.head].phase = Phase::Remembering;
-                self.stage = Some(StageBox(call::remember(&self.cx.ports, approval)));
+                self.stage = Some(StageBox(call::remember(&self.cx.ports, *approval)));
             }
             Answer::Deny { words } => {
                 self.refuse(self.head, Refusal::denied(denied_by_user(words.as_deref())));
@@ -37,13 +37,13 @@ impl Executor {
     }
 
     /// The gate wants the user to decide about the call at the head.
-    pub(super) fn must_ask(&mut self, approval: Approval) {
+    pub(super) fn must_ask(&mut self, approval: Box<Approval>) {
         if self.streaming && self.cx.config.start != ToolStart::Stream {
             self.entries[self.head].phase = Phase::Held(approval);
             return;
         }
         let id = self.entries[self.head].call.id.clone();
-        self.outbox.push_back(Event::ApprovalAsked { approval: approval.clone() });
+        self.outbox.push_back(Event::ApprovalAsked { approval: Approval::clone(&approval) });
         if self.cx.config.interactive {
             self.entries[self.head].phase = Phase::Asking(approval);
             return;

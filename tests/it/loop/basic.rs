@@ -309,7 +309,8 @@ async fn a_slow_reader_gets_everything_in_order() {
             heard.push_str(text);
         }
     }
-    assert_eq!(heard, (0..1_000).map(|n| format!("{n} ")).collect::<String>());
+    let said: Vec<_> = (0..1_000).map(|n| format!("{n} ")).collect();
+    assert_eq!(heard, said.concat());
 }
 
 /// Ruling 40: whoever sees `RunEnd` can prompt at once; while busy it is refused.

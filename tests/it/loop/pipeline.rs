@@ -6,7 +6,7 @@ use codebot::kernel::command::{Answer, Command};
 use codebot::kernel::error::ToolError;
 use codebot::kernel::event::{Event, Preview};
 use codebot::kernel::message::{Block, CallStatus};
-use codebot::kernel::ports::Record;
+use codebot::kernel::ports::{Capability, Interrupt, Record};
 use serde_json::{Map, json};
 
 use super::fake_lab::{Lab, pass};
@@ -172,7 +172,6 @@ async fn progress_after_the_end_is_dropped() {
 #[tokio::test(start_paused = true)]
 async fn results_are_kept_as_they_are() {
     let lab = Lab::new(vec![calls(&[("k1", "fail", ""), ("k2", "mute", "")]), says("done")]);
-    use codebot::kernel::ports::{Capability, Interrupt};
     let mute = Does::Answer(Vec::new());
     lab.tools.put("mute", Capability::Read, true, Interrupt::Finish, mute);
     let live = lab.run("go").await;

@@ -4,7 +4,7 @@ use codebot::kernel::agent::Delivery;
 use codebot::kernel::command::{Answer, Command, QueueEdit};
 use codebot::kernel::event::{EndReason, Event, QueueItem, QueueKind};
 use codebot::kernel::message::{CallStatus, Message, Origin};
-use codebot::kernel::ports::Record;
+use codebot::kernel::ports::{Capability, Interrupt, Record};
 
 use super::fake_lab::{Lab, Live, pass};
 use super::fake_model::{Act, calls, done, says, text};
@@ -52,7 +52,6 @@ async fn steering_skips_the_calls_that_have_not_started() {
 async fn steering_lets_some_calls_finish_and_stops_others() {
     let list = [("k1", "finish", "a"), ("k2", "slow", "b"), ("k3", "work", "c")];
     let lab = Lab::new(vec![calls(&list), says("done")]);
-    use codebot::kernel::ports::{Capability, Interrupt};
     let does = super::fake_tools::Does::Work(2_000);
     lab.tools.put("finish", Capability::Read, true, Interrupt::Finish, does);
     lab.tools.change("slow", |tool| tool.does = super::fake_tools::Does::Work(2_000));

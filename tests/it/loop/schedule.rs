@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use codebot::kernel::event::Event;
-use codebot::kernel::message::CallStatus;
+use codebot::kernel::message::{CallStatus, ToolMessage};
 use codebot::kernel::ports::{Capability, Interrupt};
 
 use super::fake_lab::Lab;
@@ -19,7 +19,7 @@ async fn no_more_calls_than_the_limit_run_at_a_time() {
         lab.config.max_tool_concurrency = limit;
         let live = lab.run("go").await;
         assert_eq!(lab.tools.peak(), limit);
-        let texts: Vec<_> = live.results().iter().map(|result| result.text()).collect();
+        let texts: Vec<_> = live.results().iter().map(ToolMessage::text).collect();
         assert_eq!(texts, ["a", "b", "c", "d"]);
     }
 }
