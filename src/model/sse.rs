@@ -175,7 +175,10 @@ where
     S: Stream<Item = Result<B, ModelError>> + Unpin,
     B: AsRef<[u8]>,
 {
-    let lines = Lines { bytes, guard: LineGuard::default(), ended: false };
+    // The parser looks for a mark of its own in the first line and panics on it; a blank line first
+    // keeps a second mark from it.
+    let guard = LineGuard { lines: VecDeque::from([b"\n".to_vec()]), ..LineGuard::default() };
+    let lines = Lines { bytes, guard, ended: false };
     EventStream::new(lines).map(|event| {
         event.map_err(|error| match error {
             EventStreamError::Transport(error) => error,

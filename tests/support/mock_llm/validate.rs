@@ -39,8 +39,18 @@ fn name(value: &Value, place: &str) -> Check {
 
 /// Checks a messages request.
 pub(super) fn anthropic(body: &Value, rules: &Rules) -> Check {
-    let allowed = ["model", "max_tokens", "stream", "system", "tools", "messages", "tool_choice",
-        "temperature", "thinking", "metadata"];
+    let allowed = [
+        "model",
+        "max_tokens",
+        "stream",
+        "system",
+        "tools",
+        "messages",
+        "tool_choice",
+        "temperature",
+        "thinking",
+        "metadata",
+    ];
     keys(body, &allowed, "body")?;
     text(&body["model"], "model")?;
     ensure(body["max_tokens"].as_u64().is_some_and(|n| n > 0), || "max_tokens missing".into())?;
@@ -159,8 +169,18 @@ fn anthropic_assistant(
 
 /// Checks a chat completions request.
 pub(super) fn openai(body: &Value, rules: &Rules) -> Check {
-    let allowed = ["model", "messages", "tools", "stream", "stream_options", "max_tokens",
-        "max_completion_tokens", "prompt_cache_key", "tool_choice", "temperature"];
+    let allowed = [
+        "model",
+        "messages",
+        "tools",
+        "stream",
+        "stream_options",
+        "max_tokens",
+        "max_completion_tokens",
+        "prompt_cache_key",
+        "tool_choice",
+        "temperature",
+    ];
     keys(body, &allowed, "body")?;
     text(&body["model"], "model")?;
     for tool in body["tools"].as_array().into_iter().flatten() {
