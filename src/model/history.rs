@@ -85,11 +85,11 @@ struct Builder<'a> {
 
 /// The turns of a history. `keeps` says which blocks of an answer the dialect can send back (a
 /// signature only to its maker); calls and text that is not blank are always kept.
-pub fn turns<'a>(
-    messages: &'a [Message],
+pub fn turns(
+    messages: &[Message],
     style: IdStyle,
     keeps: impl Fn(&AssistantMessage, &Block) -> bool,
-) -> Vec<Turn<'a>> {
+) -> Vec<Turn<'_>> {
     let ids = WireIds::new(style);
     let mut builder = Builder { turns: Vec::new(), open: Vec::new(), blocks: Vec::new(), ids };
     for message in messages {

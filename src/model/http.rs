@@ -46,8 +46,8 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         Self {
-            first_byte: Duration::from_secs(300),
-            first_byte_loopback: Duration::from_secs(1800),
+            first_byte: Duration::from_mins(5),
+            first_byte_loopback: Duration::from_mins(30),
             idle: Duration::from_secs(90),
             tail: Duration::from_secs(3),
             body: Duration::from_secs(15),

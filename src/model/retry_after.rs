@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use reqwest::header::HeaderMap;
 
 /// Longest believable wait; anything above is taken as malformed.
-const MAX_WAIT: Duration = Duration::from_secs(7 * 24 * 3600);
+const MAX_WAIT: Duration = Duration::from_hours(7 * 24);
 
 /// Pairs of "how many are left" and "when there are more", for requests and tokens.
 const RESETS: &[(&str, &str)] = &[

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 pub enum IdStyle {
     /// Letters, digits, `_` and `-`, at most 64 (Anthropic).
     Word64,
-    /// Visible ASCII, at most 40 (OpenAI and most compatible services).
+    /// Visible ASCII, at most 40 (`OpenAI` and most compatible services).
     Ascii40,
     /// Exactly nine letters and digits (Mistral).
     Nine,

@@ -319,8 +319,8 @@ impl Decoder for Messages {
         if text.is_empty() || text == "[DONE]" {
             return Ok(());
         }
-        let mut documents = serde_json::Deserializer::from_str(text).into_iter::<Wire<'_>>();
-        while let Some(document) = documents.next() {
+        let documents = serde_json::Deserializer::from_str(text).into_iter::<Wire<'_>>();
+        for document in documents {
             match document {
                 Ok(wire) => self.wire(wire, name, text, out)?,
                 Err(_) if name == "error" => return Err(from_body(&self.service, text)),

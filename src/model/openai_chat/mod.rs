@@ -1,4 +1,4 @@
-//! The `openai-chat` dialect: `POST {base}/chat/completions`, spoken by OpenAI and by nearly every
+//! The `openai-chat` dialect: `POST {base}/chat/completions`, spoken by `OpenAI` and by nearly every
 //! other service and local server. Differences between them are kept in [`Quirks`].
 
 pub mod chunk;
@@ -23,7 +23,7 @@ use super::wire_ids::IdStyle;
 /// Where compatible services differ in what they take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Quirks {
-    /// Name of the field that caps the output: OpenAI's newer models refuse the old one.
+    /// Name of the field that caps the output: `OpenAI`'s newer models refuse the old one.
     pub output_cap: &'static str,
     /// Whether a cache key is taken.
     pub cache_key: bool,

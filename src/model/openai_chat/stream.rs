@@ -148,13 +148,12 @@ impl Completion {
         if text.is_empty() {
             return;
         }
-        let index = match self.current {
-            Current::Thinking(index) => index,
-            _ => {
-                let index = self.take_index();
-                self.reasoning.extend(field.map(|field| (index, field)));
-                index
-            }
+        let index = if let Current::Thinking(index) = self.current {
+            index
+        } else {
+            let index = self.take_index();
+            self.reasoning.extend(field.map(|field| (index, field)));
+            index
         };
         self.current = Current::Thinking(index);
         out.push_back(StreamEvent::ThinkingDelta { index, text });

@@ -1,7 +1,7 @@
 //! Providers against a real loopback service: what goes out, what comes back, what goes wrong.
 
 #[path = "../../support/mock_llm/mod.rs"]
-pub mod mock_llm;
+pub(crate) mod mock_llm;
 
 mod catalog;
 mod errors;

@@ -60,7 +60,7 @@ async fn silent_absent_and_foreign_servers_cost_little_time() {
     let begin = Instant::now();
     let targets = vec![target("lmstudio", &silent), target("llamacpp", &foreign), absent];
     assert_eq!(probe(targets, Duration::from_millis(150)).await, []);
-    assert!(begin.elapsed() < Duration::from_millis(1000), "{:?}", begin.elapsed());
+    assert!(begin.elapsed() < Duration::from_secs(1), "{:?}", begin.elapsed());
 }
 
 #[test]

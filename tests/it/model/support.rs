@@ -13,15 +13,15 @@ use codebot::kernel::message::{
 use codebot::kernel::ports::{Model, Request, StreamEvent, SystemBlock, ToolSpec};
 use codebot::model::{Connection, Limits, connect_with, resolve};
 use futures_util::StreamExt;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::mock_llm::MockLlm;
 
-pub const CLAUDE: &str = "anthropic/claude-sonnet-4-5";
-pub const GPT: &str = "openai/gpt-4o";
+pub(crate) const CLAUDE: &str = "anthropic/claude-sonnet-4-5";
+pub(crate) const GPT: &str = "openai/gpt-4o";
 
 /// Limits short enough for tests.
-pub fn quick() -> Limits {
+pub(crate) fn quick() -> Limits {
     Limits {
         first_byte: Duration::from_secs(5),
         first_byte_loopback: Duration::from_secs(5),
@@ -31,7 +31,7 @@ pub fn quick() -> Limits {
     }
 }
 
-pub fn connection_at(
+pub(crate) fn connection_at(
     base_url: &str,
     reference: &str,
     change: fn(&mut ProviderConfig),
@@ -47,26 +47,26 @@ pub fn connection_at(
     resolve(Some(reference), &|_| None, &providers, &BTreeMap::new()).unwrap()
 }
 
-pub fn connection(mock: &MockLlm, reference: &str) -> Connection {
+pub(crate) fn connection(mock: &MockLlm, reference: &str) -> Connection {
     connection_at(&mock.base_url(), reference, |_| {})
 }
 
-pub fn model(mock: &MockLlm, reference: &str) -> Arc<dyn Model> {
+pub(crate) fn model(mock: &MockLlm, reference: &str) -> Arc<dyn Model> {
     connect_with(connection(mock, reference), quick())
 }
 
 /// A whole answer, folded.
 #[derive(Debug, Default)]
-pub struct Answer {
-    pub events: Vec<StreamEvent>,
-    pub error: Option<ModelError>,
-    pub blocks: BTreeMap<usize, Block>,
-    pub usage: Usage,
-    pub stop: Option<Stop>,
+pub(crate) struct Answer {
+    pub(crate) events: Vec<StreamEvent>,
+    pub(crate) error: Option<ModelError>,
+    pub(crate) blocks: BTreeMap<usize, Block>,
+    pub(crate) usage: Usage,
+    pub(crate) stop: Option<Stop>,
 }
 
 impl Answer {
-    pub fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         self.pick(|block| match block {
             Block::Text { text } => Some(text.clone()),
             _ => None,
@@ -74,14 +74,14 @@ impl Answer {
         .concat()
     }
 
-    pub fn thinking(&self) -> Vec<String> {
+    pub(crate) fn thinking(&self) -> Vec<String> {
         self.pick(|block| match block {
             Block::Thinking { text, .. } => Some(text.clone()),
             _ => None,
         })
     }
 
-    pub fn calls(&self) -> Vec<ToolCall> {
+    pub(crate) fn calls(&self) -> Vec<ToolCall> {
         self.pick(|block| match block {
             Block::Call(call) => Some(call.clone()),
             _ => None,
@@ -89,7 +89,7 @@ impl Answer {
     }
 
     /// `id name args` of every valid call.
-    pub fn calls_text(&self) -> Vec<String> {
+    pub(crate) fn calls_text(&self) -> Vec<String> {
         let show = |call: ToolCall| {
             assert_eq!(call.invalid, None, "{call:?}");
             format!("{} {} {}", call.id, call.name, Value::Object(call.args))
@@ -101,7 +101,7 @@ impl Answer {
         self.blocks.values().filter_map(choose).collect()
     }
 
-    pub fn message(&self, reference: &str) -> Message {
+    pub(crate) fn message(&self, reference: &str) -> Message {
         let (provider, model) = reference.split_once('/').unwrap();
         assistant_by(provider, model, self.blocks.values().cloned().collect())
     }
@@ -142,7 +142,7 @@ impl Answer {
     }
 }
 
-pub async fn ask(model: &Arc<dyn Model>, request: Request) -> Answer {
+pub(crate) async fn ask(model: &Arc<dyn Model>, request: Request) -> Answer {
     let mut answer = Answer::default();
     let mut stream = match model.stream(request).await {
         Ok(stream) => stream,
@@ -161,7 +161,7 @@ pub async fn ask(model: &Arc<dyn Model>, request: Request) -> Answer {
 }
 
 /// Asks the mock one thing and wants a complete answer.
-pub async fn answer(mock: &MockLlm, reference: &str) -> Answer {
+pub(crate) async fn answer(mock: &MockLlm, reference: &str) -> Answer {
     let answer = ask(&model(mock, reference), request(vec![user("hi")])).await;
     assert_eq!(answer.error, None);
     assert!(answer.stop.is_some(), "no end: {answer:?}");
@@ -170,18 +170,18 @@ pub async fn answer(mock: &MockLlm, reference: &str) -> Answer {
 }
 
 /// Asks the mock one thing and wants an error.
-pub async fn failure(mock: &MockLlm, reference: &str) -> ModelError {
+pub(crate) async fn failure(mock: &MockLlm, reference: &str) -> ModelError {
     let answer = ask(&model(mock, reference), request(vec![user("hi")])).await;
     assert_eq!(answer.stop, None, "{answer:?}");
     answer.error.expect("an error")
 }
 
-pub fn request(messages: Vec<Message>) -> Request {
+pub(crate) fn request(messages: Vec<Message>) -> Request {
     Request { system: Vec::new(), messages, tools: Arc::from([]), cache_key: String::new() }
 }
 
 /// A request with everything: two system blocks and two tools.
-pub fn full_request(messages: Vec<Message>) -> Request {
+pub(crate) fn full_request(messages: Vec<Message>) -> Request {
     let system = |text: &str, cache| SystemBlock { text: text.to_owned(), cache };
     let tool = |name: &str, description: &str, schema: Value| ToolSpec {
         name: name.to_owned(),
@@ -209,19 +209,19 @@ pub fn full_request(messages: Vec<Message>) -> Request {
     }
 }
 
-pub fn user(text: &str) -> Message {
+pub(crate) fn user(text: &str) -> Message {
     user_blocks(Origin::Prompt, vec![Block::text(text)])
 }
 
-pub fn user_blocks(origin: Origin, blocks: Vec<Block>) -> Message {
+pub(crate) fn user_blocks(origin: Origin, blocks: Vec<Block>) -> Message {
     Message::User(UserMessage { id: MessageId::default(), at: Timestamp(0), origin, blocks })
 }
 
-pub fn assistant(blocks: Vec<Block>) -> Message {
+pub(crate) fn assistant(blocks: Vec<Block>) -> Message {
     assistant_by("anthropic", "claude-sonnet-4-5", blocks)
 }
 
-pub fn assistant_by(provider: &str, model: &str, blocks: Vec<Block>) -> Message {
+pub(crate) fn assistant_by(provider: &str, model: &str, blocks: Vec<Block>) -> Message {
     Message::Assistant(AssistantMessage {
         id: MessageId::default(),
         at: Timestamp(0),
@@ -232,8 +232,8 @@ pub fn assistant_by(provider: &str, model: &str, blocks: Vec<Block>) -> Message 
     })
 }
 
-pub fn call(id: &str, name: &str, args: Value) -> Block {
-    let args = args.as_object().cloned().unwrap_or_else(Map::new);
+pub(crate) fn call(id: &str, name: &str, args: Value) -> Block {
+    let Value::Object(args) = args else { panic!("arguments are an object: {args}") };
     Block::Call(ToolCall {
         id: CallId::from(id),
         name: name.to_owned(),
@@ -243,12 +243,12 @@ pub fn call(id: &str, name: &str, args: Value) -> Block {
     })
 }
 
-pub fn result(id: &str, text: &str) -> Message {
+pub(crate) fn result(id: &str, text: &str) -> Message {
     let blocks = if text.is_empty() { Vec::new() } else { vec![Block::text(text)] };
     result_blocks(id, CallStatus::Ok, blocks)
 }
 
-pub fn result_blocks(id: &str, status: CallStatus, blocks: Vec<Block>) -> Message {
+pub(crate) fn result_blocks(id: &str, status: CallStatus, blocks: Vec<Block>) -> Message {
     Message::Tool(ToolMessage {
         id: MessageId::default(),
         at: Timestamp(0),
@@ -260,6 +260,6 @@ pub fn result_blocks(id: &str, status: CallStatus, blocks: Vec<Block>) -> Messag
     })
 }
 
-pub fn note(text: &str) -> Message {
+pub(crate) fn note(text: &str) -> Message {
     Message::Note(Note { id: MessageId::default(), at: Timestamp(0), text: text.to_owned() })
 }

@@ -1,5 +1,7 @@
 //! Streams of the messages format: the cases that concern it.
 
+use std::collections::HashMap;
+
 use codebot::kernel::error::ModelErrorKind as Kind;
 use codebot::kernel::message::{Block, ModelRef, Opaque, Stop};
 use codebot::kernel::ports::StreamEvent;
@@ -239,7 +241,7 @@ async fn redacted_thinking_makes_a_round_trip() {
 #[tokio::test]
 async fn signatures_of_another_provider_are_left_out() {
     let mock = MockLlm::start().await;
-    mock.rules(|rules| rules.signatures = Some(Default::default()));
+    mock.rules(|rules| rules.signatures = Some(HashMap::new()));
     mock.push(text("ok"));
     let opaque = Opaque {
         model: ModelRef { provider: "cloud".into(), model: "claude-sonnet-4-5".into() },

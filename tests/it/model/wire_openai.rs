@@ -1,5 +1,7 @@
 //! Streams of the chat completions format: the cases that concern it.
 
+use std::collections::HashMap;
+
 use codebot::config::schema::ProviderConfig;
 use codebot::kernel::error::ModelErrorKind as Kind;
 use codebot::kernel::message::{Block, Stop, ToolCall};
@@ -317,7 +319,7 @@ async fn reasoning_stays_home_where_it_is_not_wanted() {
     assert_eq!(mock.bodies()[1]["messages"][1], json!({"role": "assistant", "content": "Answer"}));
     // The same history at a service that checks signatures.
     let claude = MockLlm::start().await;
-    claude.rules(|rules| rules.signatures = Some(Default::default()));
+    claude.rules(|rules| rules.signatures = Some(HashMap::new()));
     claude.push(super::mock_llm::anthropic::text("ok"));
     let model = super::support::model(&claude, super::support::CLAUDE);
     assert_eq!(ask(&model, request(history)).await.error, None);

@@ -11,8 +11,8 @@
 //! ```
 #![allow(dead_code)]
 
-pub mod anthropic;
-pub mod openai;
+pub(crate) mod anthropic;
+pub(crate) mod openai;
 mod reply;
 mod serve;
 mod validate;
@@ -24,23 +24,23 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use serde_json::Value;
 use tokio::net::TcpListener;
 
-pub use reply::{Reply, Step};
+pub(crate) use reply::{Reply, Step};
 
 /// One request as it arrived.
 #[derive(Clone, Debug)]
-pub struct Recorded {
+pub(crate) struct Recorded {
     /// `GET` or `POST`.
-    pub method: String,
+    pub(crate) method: String,
     /// Path with query.
-    pub path: String,
+    pub(crate) path: String,
     /// Header names in lower case.
-    pub headers: HashMap<String, String>,
+    pub(crate) headers: HashMap<String, String>,
     /// The body as JSON; null when there is none.
-    pub body: Value,
+    pub(crate) body: Value,
     /// The body's bytes.
-    pub raw: Vec<u8>,
+    pub(crate) raw: Vec<u8>,
     /// Why it was refused, if it was.
-    pub violation: Option<String>,
+    pub(crate) violation: Option<String>,
 }
 
 /// Settings and records, shared with the connections.
@@ -57,23 +57,23 @@ pub(crate) struct State {
 
 /// What the service insists on.
 #[derive(Clone, Debug, Default)]
-pub struct Rules {
+pub(crate) struct Rules {
     /// Refuse other keys than this one with 401.
-    pub key: Option<String>,
+    pub(crate) key: Option<String>,
     /// Do not check the history at all.
-    pub lenient: bool,
+    pub(crate) lenient: bool,
     /// Take `reasoning_content` in assistant messages.
-    pub takes_reasoning: bool,
+    pub(crate) takes_reasoning: bool,
     /// Insist on this `reasoning_content` in every assistant message with calls.
-    pub needs_reasoning: Option<String>,
+    pub(crate) needs_reasoning: Option<String>,
     /// Signatures this service issued, with the thinking text they cover; others are refused.
     /// `None`: any signature passes.
-    pub signatures: Option<HashMap<String, String>>,
+    pub(crate) signatures: Option<HashMap<String, String>>,
 }
 
 /// The running service. Dropping it closes the port.
 #[derive(Debug)]
-pub struct MockLlm {
+pub(crate) struct MockLlm {
     address: SocketAddr,
     state: Arc<Mutex<State>>,
     /// Ends the accept loop when dropped.
@@ -82,7 +82,7 @@ pub struct MockLlm {
 
 impl MockLlm {
     /// Starts on the current runtime.
-    pub async fn start() -> Self {
+    pub(crate) async fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let address = listener.local_addr().expect("an address");
         let (stop, stopped) = tokio::sync::oneshot::channel();
@@ -92,7 +92,7 @@ impl MockLlm {
     }
 
     /// Starts on a thread with a runtime of its own, for tests without one.
-    pub fn spawn_thread() -> Self {
+    pub(crate) fn spawn_thread() -> Self {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
         listener.set_nonblocking(true).expect("non-blocking");
         let address = listener.local_addr().expect("an address");
@@ -113,57 +113,57 @@ impl MockLlm {
     }
 
     /// `http://127.0.0.1:<port>`, without a version.
-    pub fn base_url(&self) -> String {
+    pub(crate) fn base_url(&self) -> String {
         format!("http://{}", self.address)
     }
 
     /// Queues the reply to the next request that has none yet.
-    pub fn push(&self, reply: Reply) -> &Self {
+    pub(crate) fn push(&self, reply: Reply) -> &Self {
         self.lock().queue.push_back(reply);
         self
     }
 
     /// The reply when the queue is empty; without one such a request is refused with 500.
-    pub fn otherwise(&self, reply: Reply) -> &Self {
+    pub(crate) fn otherwise(&self, reply: Reply) -> &Self {
         self.lock().fallback = Some(reply);
         self
     }
 
     /// The reply to every request of that method and path, for example `GET /v1/models`.
-    pub fn route(&self, method_and_path: &str, reply: Reply) -> &Self {
+    pub(crate) fn route(&self, method_and_path: &str, reply: Reply) -> &Self {
         self.lock().routes.insert(method_and_path.to_owned(), reply);
         self
     }
 
     /// Changes what the service insists on.
-    pub fn rules(&self, change: impl FnOnce(&mut Rules)) -> &Self {
+    pub(crate) fn rules(&self, change: impl FnOnce(&mut Rules)) -> &Self {
         change(&mut self.lock().rules);
         self
     }
 
     /// Every request so far, refused ones included.
-    pub fn requests(&self) -> Vec<Recorded> {
+    pub(crate) fn requests(&self) -> Vec<Recorded> {
         self.lock().requests.clone()
     }
 
     /// Bodies of the model calls so far.
-    pub fn bodies(&self) -> Vec<Value> {
+    pub(crate) fn bodies(&self) -> Vec<Value> {
         let requests = self.requests().into_iter().filter(|request| request.method == "POST");
         requests.map(|request| request.body).collect()
     }
 
     /// What was wrong with the requests so far; empty is good.
-    pub fn violations(&self) -> Vec<String> {
+    pub(crate) fn violations(&self) -> Vec<String> {
         self.lock().requests.iter().filter_map(|request| request.violation.clone()).collect()
     }
 
     /// Queued replies that nobody asked for yet.
-    pub fn left(&self) -> usize {
+    pub(crate) fn left(&self) -> usize {
         self.lock().queue.len()
     }
 
     /// Connections that the client closed in the middle of a reply.
-    pub fn aborted(&self) -> usize {
+    pub(crate) fn aborted(&self) -> usize {
         self.lock().aborted
     }
 

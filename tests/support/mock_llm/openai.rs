@@ -5,34 +5,34 @@ use serde_json::{Value, json};
 use super::reply::Reply;
 
 /// A chunk with this delta.
-pub fn delta(delta: &Value) -> Value {
+pub(crate) fn delta(delta: &Value) -> Value {
     json!({"id": "c1", "object": "chat.completion.chunk", "created": 1, "model": "mock",
            "choices": [{"index": 0, "delta": delta, "logprobs": null, "finish_reason": null}]})
 }
 
 /// A chunk of text.
-pub fn content(text: &str) -> Value {
+pub(crate) fn content(text: &str) -> Value {
     delta(&json!({"content": text}))
 }
 
 /// A chunk of reasoning.
-pub fn reasoning(text: &str) -> Value {
+pub(crate) fn reasoning(text: &str) -> Value {
     delta(&json!({"reasoning_content": text}))
 }
 
 /// A chunk with pieces of calls.
-pub fn tool_calls(pieces: &Value) -> Value {
+pub(crate) fn tool_calls(pieces: &Value) -> Value {
     delta(&json!({"tool_calls": pieces}))
 }
 
 /// The chunk that ends the answer.
-pub fn finish(reason: &str) -> Value {
+pub(crate) fn finish(reason: &str) -> Value {
     json!({"id": "c1", "object": "chat.completion.chunk", "created": 1, "model": "mock",
            "choices": [{"index": 0, "delta": {}, "finish_reason": reason}]})
 }
 
 /// The chunk with the token counts.
-pub fn usage(prompt: u64, cached: u64, completion: u64) -> Value {
+pub(crate) fn usage(prompt: u64, cached: u64, completion: u64) -> Value {
     json!({"id": "c1", "object": "chat.completion.chunk", "created": 1, "model": "mock",
            "choices": [], "usage": {
                "prompt_tokens": prompt, "completion_tokens": completion,
@@ -41,7 +41,7 @@ pub fn usage(prompt: u64, cached: u64, completion: u64) -> Value {
 }
 
 /// A whole answer of these chunks: finish reason, counts and end mark are added.
-pub fn answer(chunks: impl IntoIterator<Item = Value>, finish_reason: &str) -> Reply {
+pub(crate) fn answer(chunks: impl IntoIterator<Item = Value>, finish_reason: &str) -> Reply {
     let mut documents: Vec<Value> = chunks.into_iter().collect();
     documents.push(finish(finish_reason));
     documents.push(usage(25, 0, 12));
@@ -49,17 +49,17 @@ pub fn answer(chunks: impl IntoIterator<Item = Value>, finish_reason: &str) -> R
 }
 
 /// A whole answer of one text.
-pub fn text(text: &str) -> Reply {
+pub(crate) fn text(text: &str) -> Reply {
     answer(text.split_inclusive(' ').map(content), "stop")
 }
 
 /// A whole answer of one call.
-pub fn tool(id: &str, name: &str, arguments: &Value) -> Reply {
+pub(crate) fn tool(id: &str, name: &str, arguments: &Value) -> Reply {
     tools(&[(id, name, arguments.clone())])
 }
 
 /// A whole answer of several calls `(id, name, arguments)`.
-pub fn tools(calls: &[(&str, &str, Value)]) -> Reply {
+pub(crate) fn tools(calls: &[(&str, &str, Value)]) -> Reply {
     let mut chunks = Vec::new();
     for (index, (id, name, arguments)) in calls.iter().enumerate() {
         chunks.push(tool_calls(&json!([{"index": index, "id": id, "type": "function",
@@ -74,6 +74,6 @@ pub fn tools(calls: &[(&str, &str, Value)]) -> Reply {
 }
 
 /// A refusal with a status.
-pub fn refusal(status: u16, kind: &str, code: &str, message: &str) -> Reply {
+pub(crate) fn refusal(status: u16, kind: &str, code: &str, message: &str) -> Reply {
     Reply::json(status, &json!({"error": {"message": message, "type": kind, "code": code}}))
 }

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 /// One step of a body.
 #[derive(Clone, Debug)]
-pub enum Step {
+pub(crate) enum Step {
     /// Sent as one write (and one chunk).
     Bytes(Vec<u8>),
     /// Wait.
@@ -19,22 +19,22 @@ pub enum Step {
 
 /// A scripted reply.
 #[derive(Clone, Debug)]
-pub struct Reply {
+pub(crate) struct Reply {
     /// HTTP status.
-    pub status: u16,
+    pub(crate) status: u16,
     /// Headers besides the framing.
-    pub headers: Vec<(String, String)>,
+    pub(crate) headers: Vec<(String, String)>,
     /// The body.
-    pub steps: Vec<Step>,
+    pub(crate) steps: Vec<Step>,
     /// Wait before the head.
-    pub before: Duration,
+    pub(crate) before: Duration,
     /// Chunked when true; else the body ends with the connection.
-    pub chunked: bool,
+    pub(crate) chunked: bool,
 }
 
 impl Reply {
     /// A stream of events made of these pieces of raw text.
-    pub fn sse<T: AsRef<[u8]>>(pieces: impl IntoIterator<Item = T>) -> Self {
+    pub(crate) fn sse<T: AsRef<[u8]>>(pieces: impl IntoIterator<Item = T>) -> Self {
         let steps = pieces.into_iter().map(|piece| Step::Bytes(piece.as_ref().to_vec())).collect();
         let kind = "text/event-stream; charset=utf-8".to_owned();
         let headers = vec![("content-type".to_owned(), kind)];
@@ -42,17 +42,17 @@ impl Reply {
     }
 
     /// One `data:` event per document, then whatever the caller adds.
-    pub fn data(documents: impl IntoIterator<Item = Value>) -> Self {
+    pub(crate) fn data(documents: impl IntoIterator<Item = Value>) -> Self {
         Self::sse(documents.into_iter().map(|document| format!("data: {document}\n\n")))
     }
 
     /// A JSON body.
-    pub fn json(status: u16, body: &Value) -> Self {
+    pub(crate) fn json(status: u16, body: &Value) -> Self {
         Self::body(status, "application/json", body.to_string())
     }
 
     /// Any other body.
-    pub fn body(status: u16, content_type: &str, body: impl Into<Vec<u8>>) -> Self {
+    pub(crate) fn body(status: u16, content_type: &str, body: impl Into<Vec<u8>>) -> Self {
         Self {
             status,
             headers: vec![("content-type".to_owned(), content_type.to_owned())],
@@ -64,7 +64,7 @@ impl Reply {
 
     /// Adds a header; an earlier one of that name is replaced.
     #[must_use]
-    pub fn header(mut self, name: &str, value: &str) -> Self {
+    pub(crate) fn header(mut self, name: &str, value: &str) -> Self {
         self.headers.retain(|(old, _)| !old.eq_ignore_ascii_case(name));
         self.headers.push((name.to_owned(), value.to_owned()));
         self
@@ -72,39 +72,39 @@ impl Reply {
 
     /// Adds a step.
     #[must_use]
-    pub fn then(mut self, step: Step) -> Self {
+    pub(crate) fn then(mut self, step: Step) -> Self {
         self.steps.push(step);
         self
     }
 
     /// Adds bytes.
     #[must_use]
-    pub fn bytes(self, bytes: impl AsRef<[u8]>) -> Self {
+    pub(crate) fn bytes(self, bytes: impl AsRef<[u8]>) -> Self {
         self.then(Step::Bytes(bytes.as_ref().to_vec()))
     }
 
     /// Adds one `data:` event.
     #[must_use]
-    pub fn event(self, document: &Value) -> Self {
+    pub(crate) fn event(self, document: &Value) -> Self {
         self.bytes(format!("data: {document}\n\n"))
     }
 
     /// Adds the end mark of chat completions.
     #[must_use]
-    pub fn done(self) -> Self {
+    pub(crate) fn done(self) -> Self {
         self.bytes("data: [DONE]\n\n")
     }
 
     /// Waits before the head.
     #[must_use]
-    pub fn after(mut self, delay: Duration) -> Self {
+    pub(crate) fn after(mut self, delay: Duration) -> Self {
         self.before = delay;
         self
     }
 
     /// Waits between all pieces.
     #[must_use]
-    pub fn paced(mut self, gap: Duration) -> Self {
+    pub(crate) fn paced(mut self, gap: Duration) -> Self {
         let steps = std::mem::take(&mut self.steps);
         self.steps = steps.into_iter().flat_map(|step| [step, Step::Delay(gap)]).collect();
         self
@@ -112,7 +112,7 @@ impl Reply {
 
     /// The same bytes, one per write and chunk.
     #[must_use]
-    pub fn dribble(mut self) -> Self {
+    pub(crate) fn dribble(mut self) -> Self {
         let steps = std::mem::take(&mut self.steps);
         for step in steps {
             match step {
@@ -127,14 +127,14 @@ impl Reply {
 
     /// Keeps only the first `count` steps and then resets the connection.
     #[must_use]
-    pub fn cut(mut self, count: usize) -> Self {
+    pub(crate) fn cut(mut self, count: usize) -> Self {
         self.steps.truncate(count);
         self.then(Step::Reset)
     }
 
     /// Keeps the socket open and silent after the last step.
     #[must_use]
-    pub fn stalled(self) -> Self {
+    pub(crate) fn stalled(self) -> Self {
         self.then(Step::Stall)
     }
 }

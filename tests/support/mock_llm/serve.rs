@@ -137,7 +137,7 @@ async fn write_reply(socket: &mut TcpStream, reply: Reply) -> io::Result<bool> {
     wait(socket, reply.before).await?;
     let mut head = format!("HTTP/1.1 {} Mock\r\n", reply.status);
     for (name, value) in &reply.headers {
-        head.push_str(&format!("{name}: {value}\r\n"));
+        head.extend([name.as_str(), ": ", value.as_str(), "\r\n"]);
     }
     head.push_str(if reply.chunked {
         "transfer-encoding: chunked\r\n\r\n"
