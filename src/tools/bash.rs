@@ -59,11 +59,7 @@ impl Tool for Bash {
         vec![Access::Shell { command: args.command.clone(), workdir }]
     }
 
-    async fn preview(
-        bench: &Bench,
-        _: &CallId,
-        args: Args,
-    ) -> Result<Option<Preview>, ToolError> {
+    async fn preview(bench: &Bench, _: &CallId, args: Args) -> Result<Option<Preview>, ToolError> {
         let workdir = check(bench, &args)?;
         let workdir = bench.shown(&workdir);
         Ok(Some(Preview::Command { command: args.command, workdir }))
@@ -152,7 +148,7 @@ impl Watch {
                 self.drain(QUIET, QUIET / 5).await;
             }
         }
-        self.outcome(end, notes, started)
+        self.outcome(&end, notes, started)
     }
 
     /// Reads until the shell ends, time is up or the call is cancelled.
@@ -165,7 +161,7 @@ impl Watch {
                 () = cancel.cancelled() => return End::Cancelled,
                 () = sleep_until(deadline) => return End::TimedOut(limit),
                 read = self.running.output.read(&mut buffer), if self.open => {
-                    self.take(read, &buffer);
+                    self.take(read.unwrap_or(0), &buffer);
                     // Output that never pauses must not keep the thread from everybody else, nor
                     // hide that the shell has ended.
                     tokio::task::yield_now().await;
@@ -187,7 +183,7 @@ impl Watch {
         while self.open {
             let read = timeout(pause, self.running.output.read(&mut buffer));
             match timeout_at(end, read).await {
-                Ok(Ok(read)) => self.take(read, &buffer),
+                Ok(Ok(read)) => self.take(read.unwrap_or(0), &buffer),
                 Ok(Err(_)) | Err(_) => return,
             }
             if tokio::time::Instant::now() >= end {
@@ -196,18 +192,18 @@ impl Watch {
         }
     }
 
-    fn take(&mut self, read: std::io::Result<usize>, buffer: &[u8]) {
-        match read {
-            Ok(0) | Err(_) => self.open = false,
-            Ok(n) => {
-                self.capture.push(&buffer[..n]);
-                self.reporter.waiting = true;
-            }
+    /// Takes what was read; nothing means that the pipe has ended.
+    fn take(&mut self, read: usize, buffer: &[u8]) {
+        if read == 0 {
+            self.open = false;
+        } else {
+            self.capture.push(&buffer[..read]);
+            self.reporter.waiting = true;
         }
     }
 
-    fn outcome(self, end: End, mut notes: Vec<String>, started: Instant) -> ToolOutcome {
-        let (status, exit) = judge(&end, &mut notes);
+    fn outcome(self, end: &End, mut notes: Vec<String>, started: Instant) -> ToolOutcome {
+        let (status, exit) = judge(end, &mut notes);
         let bytes = self.capture.raw_bytes();
         let mut text = self.capture.finish();
         if text.is_empty() && notes.is_empty() {
@@ -288,12 +284,15 @@ impl Reporter {
         self.waiting
     }
 
+    /// When the next report may be sent; the first one at once.
     fn due(&self) -> tokio::time::Instant {
-        self.last.map_or_else(tokio::time::Instant::now, |last| last + REPORT)
+        let now = tokio::time::Instant::now();
+        self.last.map_or(now, |last| last + REPORT)
     }
 
     fn report(&mut self, capture: &Capture) {
-        if !self.waiting || tokio::time::Instant::now() < self.due() {
+        let due = self.due();
+        if !self.waiting || tokio::time::Instant::now() < due {
             return;
         }
         self.waiting = false;

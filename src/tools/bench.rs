@@ -7,12 +7,12 @@ use std::time::Duration;
 
 use crate::kernel::error::ToolError;
 
+use super::ToolsConfig;
 use super::environment::Environment;
 use super::mask::Mask;
 use super::paths;
 use super::process::Processes;
 use super::stamps::Stamps;
-use super::ToolsConfig;
 
 /// The shared place of work.
 #[derive(Debug)]

@@ -130,10 +130,12 @@ impl Cleaner {
             (State::Escape, ']' | 'P' | 'X' | '^' | '_') => State::Text,
             (State::Escape, ' ' | '#' | '%' | '('..='/') => State::Charset,
             (State::Escape | State::Csi | State::Charset, '\u{1b}') => State::Escape,
-            (State::Escape | State::Charset, _) | (State::Csi, '@'..='~') => State::Ground,
+            (State::Escape | State::Charset, _)
+            | (State::Csi, '@'..='~')
+            | (State::Text, '\u{7}' | '\u{9c}')
+            | (State::TextEscape, '\\') => State::Ground,
             (State::Csi, _) => State::Csi,
             (State::Text, '\u{1b}') => State::TextEscape,
-            (State::Text, '\u{7}' | '\u{9c}') | (State::TextEscape, '\\') => State::Ground,
             (State::Text | State::TextEscape, _) => State::Text,
         };
     }

@@ -2,6 +2,7 @@
 //! was not found. Guesses are only ever shown, never acted on.
 
 use std::collections::HashMap;
+use std::fmt::Write;
 use std::path::Path;
 
 use super::output;
@@ -25,9 +26,8 @@ pub fn likeness(a: &str, b: &str) -> f64 {
     if a == b {
         return 1.0;
     }
-    let pairs = |text: &str| -> Vec<(char, char)> {
-        text.chars().zip(text.chars().skip(1)).collect()
-    };
+    let pairs =
+        |text: &str| -> Vec<(char, char)> { text.chars().zip(text.chars().skip(1)).collect() };
     let (a, b) = (pairs(a), pairs(b));
     if a.is_empty() || b.is_empty() {
         return 0.0;
@@ -66,7 +66,8 @@ pub fn names(missing: &Path) -> Vec<String> {
 
 /// Names that look alike but are composed differently are spelled out.
 fn spelled(name: String) -> String {
-    let is_mark = |c: char| matches!(c, '\u{300}'..='\u{36f}' | '\u{200b}'..='\u{200f}' | '\u{feff}');
+    let is_mark =
+        |c: char| matches!(c, '\u{300}'..='\u{36f}' | '\u{200b}'..='\u{200f}' | '\u{feff}');
     if !name.contains(is_mark) {
         return name;
     }
@@ -103,8 +104,11 @@ pub fn place(text: &str, wanted: &str) -> Option<String> {
         return None;
     }
     let end = (start + wanted.len()).min(lines.len());
-    let shown = lines[start..end].iter().zip(start + 1..);
-    Some(shown.map(|(line, number)| format!("{number}→{}\n", clip(line))).collect())
+    let mut shown = String::new();
+    for (line, number) in lines[start..end].iter().zip(start + 1..) {
+        let _ = writeln!(shown, "{number}→{}", clip(line));
+    }
+    Some(shown)
 }
 
 fn clip(line: &str) -> &str {

@@ -83,7 +83,11 @@ pub fn text(diff: &FileDiff) -> String {
         }
     }
     if shown < all {
-        let _ = writeln!(out, "[{} of the diff not shown]", output::count((all - shown) as u64, "line"));
+        let _ = writeln!(
+            out,
+            "[{} of the diff not shown]",
+            output::count((all - shown) as u64, "line")
+        );
     }
     out
 }

@@ -55,12 +55,8 @@ impl Tool for Edit {
         vec![Access::Write(bench.absolute(&args.file_path))]
     }
 
-    async fn preview(
-        bench: &Bench,
-        id: &CallId,
-        args: Args,
-    ) -> Result<Option<Preview>, ToolError> {
-        let target = Target::of(bench, args.file_path);
+    async fn preview(bench: &Bench, id: &CallId, args: Args) -> Result<Option<Preview>, ToolError> {
+        let target = Target::of(bench, &args.file_path);
         let (id, stamps) = (id.clone(), bench.stamps.clone());
         blocking(move || {
             let plan = Plan::make(&target, &args.edits, &stamps)?;
@@ -72,7 +68,7 @@ impl Tool for Edit {
     }
 
     async fn run(bench: &Bench, args: Args, job: Job) -> ToolOutcome {
-        let target = Target::of(bench, args.file_path);
+        let target = Target::of(bench, &args.file_path);
         let stamps = bench.stamps.clone();
         let done = blocking(move || edit(&target, &args.edits, &stamps, &job.id)).await;
         done.unwrap_or_else(|error| ToolOutcome::failed(&error))
@@ -99,7 +95,8 @@ impl Plan {
         let mut text = old.clone();
         let mut notes = Vec::new();
         for (index, piece) in edits.iter().enumerate() {
-            let name = if edits.len() == 1 { String::new() } else { format!("edit {}: ", index + 1) };
+            let name =
+                if edits.len() == 1 { String::new() } else { format!("edit {}: ", index + 1) };
             let failed = |error: ToolError| {
                 let message = format!("{name}{}; {shown} was not changed", error.message);
                 ToolError::new(error.kind, message)

@@ -27,18 +27,45 @@ const SET: [(&str, &str); 19] = [
     ("CODEBOT", "1"),
 ];
 
-const NO_EDITOR: &str =
-    "sh -c 'echo \"no editor here: give the text with a flag such as -m or --no-edit\" >&2; exit 1' --";
+const NO_EDITOR: &str = "sh -c 'echo \"no editor here: give the text with a flag such as -m or --no-edit\" >&2; exit 1' --";
 
 /// Variables that would bring colour or a terminal back.
 const REMOVED: [&str; 4] = ["FORCE_COLOR", "CLICOLOR_FORCE", "GPG_TTY", "SSH_TTY"];
 
 /// Beginnings of the key variables of model providers.
 const PROVIDERS: [&str; 32] = [
-    "AI21", "ANTHROPIC", "ARK", "AZURE", "AZURE_OPENAI", "CEREBRAS", "CLAUDE_CODE_OAUTH", "COHERE",
-    "DASHSCOPE", "DEEPINFRA", "DEEPSEEK", "FIREWORKS", "GEMINI", "GOOGLE", "GOOGLE_GENERATIVE_AI",
-    "GROQ", "KIMI", "LITELLM", "MINIMAX", "MISTRAL", "MOONSHOT", "NOVITA", "NVIDIA", "OPENAI",
-    "OPENROUTER", "PERPLEXITY", "QWEN", "SILICONFLOW", "TOGETHER", "XAI", "ZAI", "ZHIPU",
+    "AI21",
+    "ANTHROPIC",
+    "ARK",
+    "AZURE",
+    "AZURE_OPENAI",
+    "CEREBRAS",
+    "CLAUDE_CODE_OAUTH",
+    "COHERE",
+    "DASHSCOPE",
+    "DEEPINFRA",
+    "DEEPSEEK",
+    "FIREWORKS",
+    "GEMINI",
+    "GOOGLE",
+    "GOOGLE_GENERATIVE_AI",
+    "GROQ",
+    "KIMI",
+    "LITELLM",
+    "MINIMAX",
+    "MISTRAL",
+    "MOONSHOT",
+    "NOVITA",
+    "NVIDIA",
+    "OPENAI",
+    "OPENROUTER",
+    "PERPLEXITY",
+    "QWEN",
+    "SILICONFLOW",
+    "TOGETHER",
+    "XAI",
+    "ZAI",
+    "ZHIPU",
 ];
 
 /// Ends of these variables.

@@ -93,9 +93,13 @@ pub fn io_error(doing: &str, shown: &str, error: &io::Error) -> ToolError {
     let (kind, text) = match error.kind() {
         ErrorKind::NotFound => ("NotFound", "there is no such file".to_owned()),
         ErrorKind::PermissionDenied => ("PermissionDenied", "permission denied".to_owned()),
-        ErrorKind::ReadOnlyFilesystem => ("PermissionDenied", "the file system is read-only".to_owned()),
+        ErrorKind::ReadOnlyFilesystem => {
+            ("PermissionDenied", "the file system is read-only".to_owned())
+        }
         ErrorKind::IsADirectory => ("IsFolder", "it is a folder".to_owned()),
-        ErrorKind::NotADirectory => ("NotFound", "a part of the path is a file, not a folder".to_owned()),
+        ErrorKind::NotADirectory => {
+            ("NotFound", "a part of the path is a file, not a folder".to_owned())
+        }
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
             ("NoSpace", format!("{error}; the file is as it was, free some space and try again"))
         }
@@ -129,7 +133,8 @@ pub struct Decoded {
 
 /// The bytes as text, or `None` for what is no text.
 pub fn decode(bytes: &[u8]) -> Option<Decoded> {
-    let utf8 = |text: &str, bom| Decoded { text: text.to_owned(), encoding: Encoding::Utf8 { bom } };
+    let utf8 =
+        |text: &str, bom| Decoded { text: text.to_owned(), encoding: Encoding::Utf8 { bom } };
     if let Some(rest) = bytes.strip_prefix(b"\xef\xbb\xbf") {
         if let Ok(text) = std::str::from_utf8(rest) {
             return Some(utf8(text, true));
@@ -155,12 +160,15 @@ pub fn decode(bytes: &[u8]) -> Option<Decoded> {
 }
 
 fn decode_utf16(bytes: &[u8]) -> Option<String> {
-    let (rest, unit): (&[u8], fn([u8; 2]) -> u16) = match bytes {
-        [0xff, 0xfe, rest @ ..] => (rest, u16::from_le_bytes),
-        [0xfe, 0xff, rest @ ..] => (rest, u16::from_be_bytes),
+    let (rest, little) = match bytes {
+        [0xff, 0xfe, rest @ ..] => (rest, true),
+        [0xfe, 0xff, rest @ ..] => (rest, false),
         _ => return None,
     };
-    let units = rest.as_chunks::<2>().0.iter().copied().map(unit);
+    let unit = |pair: &[u8; 2]| {
+        if little { u16::from_le_bytes(*pair) } else { u16::from_be_bytes(*pair) }
+    };
+    let units = rest.as_chunks::<2>().0.iter().map(unit);
     let lossy = |c: Result<char, _>| c.unwrap_or(char::REPLACEMENT_CHARACTER);
     Some(char::decode_utf16(units).map(lossy).collect())
 }

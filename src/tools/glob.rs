@@ -119,7 +119,9 @@ fn outcome(files: &[PathBuf], workspace: &Path, halted: &str) -> ToolOutcome {
     let mut text = match total {
         0 => "no files match\n".to_owned(),
         _ if shown < total => {
-            format!("{total} files match, the first {shown} follow; narrow the pattern to see others\n")
+            format!(
+                "{total} files match, the first {shown} follow; narrow the pattern to see others\n"
+            )
         }
         _ => format!("{}\n", output::count(total, "file")),
     };

@@ -7,9 +7,7 @@ use std::path::{Path, PathBuf};
 use globset::{Glob, GlobMatcher};
 use grep_matcher::{LineTerminator, Matcher};
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
-use grep_searcher::{
-    BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkMatch,
-};
+use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkMatch};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
@@ -217,8 +215,11 @@ impl Hits {
     }
 
     fn outcome(self, halted: &str) -> ToolOutcome {
-        let (total, shown) =
-            if self.files_only { (self.files, self.files.min(FILES)) } else { (self.total, self.shown) };
+        let (total, shown) = if self.files_only {
+            (self.files, self.files.min(FILES))
+        } else {
+            (self.total, self.shown)
+        };
         let files = output::count(self.files, "file");
         let mut text = match total {
             0 => format!("no matches in {}\n", output::count(self.files_searched, "searched file")),
@@ -227,7 +228,9 @@ impl Hits {
             _ => format!("{total} matches in {files}\n"),
         };
         if shown < total {
-            let line = format!("the first {shown} follow; narrow the pattern, path or glob to see others\n");
+            let line = format!(
+                "the first {shown} follow; narrow the pattern, path or glob to see others\n"
+            );
             text.push_str(&line);
         }
         text.push_str(&self.text);

@@ -141,21 +141,12 @@ fn parse<T: DeserializeOwned>(args: Value) -> Result<T, ToolError> {
         .map_err(|error| ToolError::new("InvalidArguments", error.to_string()))
 }
 
-const LOOK: ToolTraits = ToolTraits {
-    capability: Capability::Read,
-    concurrent: true,
-    interrupt: Interrupt::Cancel,
-};
-const CHANGE: ToolTraits = ToolTraits {
-    capability: Capability::Write,
-    concurrent: false,
-    interrupt: Interrupt::Finish,
-};
-const SHELL: ToolTraits = ToolTraits {
-    capability: Capability::Shell,
-    concurrent: false,
-    interrupt: Interrupt::Finish,
-};
+const LOOK: ToolTraits =
+    ToolTraits { capability: Capability::Read, concurrent: true, interrupt: Interrupt::Cancel };
+const CHANGE: ToolTraits =
+    ToolTraits { capability: Capability::Write, concurrent: false, interrupt: Interrupt::Finish };
+const SHELL: ToolTraits =
+    ToolTraits { capability: Capability::Shell, concurrent: false, interrupt: Interrupt::Finish };
 
 macro_rules! text {
     ($name:literal) => {
@@ -210,7 +201,7 @@ impl ToolsConfig {
             secret_values: Vec::new(),
             secret_env: Vec::new(),
             shell: PathBuf::from("bash"),
-            timeout: Duration::from_secs(120),
+            timeout: Duration::from_mins(2),
         }
     }
 }
@@ -231,12 +222,6 @@ impl Tools {
     /// for half a second at most.
     pub fn stop_all(&self) {
         self.bench.processes.stop_all();
-    }
-
-    /// The row and the call's arguments in the form its type expects.
-    fn resolve(&self, call: &ToolCall) -> Option<(&'static Row, Value)> {
-        let (row, spec) = row(&call.name)?;
-        Some((row, validate::adapt(&spec.schema, Value::Object(call.args.clone()))))
     }
 
     fn finish(&self, row: &Row, id: &CallId, mut outcome: ToolOutcome) -> ToolOutcome {
@@ -264,6 +249,12 @@ fn row(name: &str) -> Option<(&'static Row, &'static ToolSpec)> {
     Some((&TABLE[index], SPECS.get(index)?))
 }
 
+/// The row and the call's arguments in the form its type expects.
+fn resolve(call: &ToolCall) -> Option<(&'static Row, Value)> {
+    let (row, spec) = row(&call.name)?;
+    Some((row, validate::adapt(&spec.schema, Value::Object(call.args.clone()))))
+}
+
 fn unknown(call: &ToolCall) -> ToolError {
     ToolError::new("UnknownTool", format!("there is no tool named {}", call.name))
 }
@@ -286,11 +277,11 @@ impl Toolbox for Tools {
     }
 
     fn access(&self, call: &ToolCall) -> Vec<Access> {
-        self.resolve(call).map_or_else(Vec::new, |(row, args)| (row.access)(&self.bench, &args))
+        resolve(call).map_or_else(Vec::new, |(row, args)| (row.access)(&self.bench, &args))
     }
 
     fn preview<'a>(&'a self, call: &'a ToolCall) -> PreviewFuture<'a> {
-        match self.resolve(call) {
+        match resolve(call) {
             Some((row, args)) => (row.preview)(&self.bench, &call.id, args),
             None => Box::pin(std::future::ready(Err(unknown(call)))),
         }
@@ -298,7 +289,7 @@ impl Toolbox for Tools {
 
     fn run(&self, call: ToolCall, context: CallContext) -> BoxFuture<'_, ToolOutcome> {
         Box::pin(async move {
-            let Some((row, args)) = self.resolve(&call) else {
+            let Some((row, args)) = resolve(&call) else {
                 return ToolOutcome::failed(&unknown(&call));
             };
             let CallContext { cancel, progress } = context;

@@ -41,6 +41,7 @@ pub fn tail(text: &str, chars: usize) -> &str {
     }
 }
 
+#[derive(Clone, Copy)]
 enum Side {
     Before,
     After,

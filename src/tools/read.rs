@@ -1,5 +1,6 @@
 //! `read`: a file as numbered lines, a picture, or one line that says what it is.
 
+use std::fmt::Write;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -91,9 +92,10 @@ fn with_hint(mut error: ToolError, path: &Path) -> ToolError {
     let names = closest::names(path);
     let folder = closest::deepest_folder(path);
     if !names.is_empty() {
-        error.message += &format!("; near it: {}", names.join(", "));
+        let _ = write!(error.message, "; near it: {}", names.join(", "));
     } else if Some(folder) != path.parent() {
-        error.message += &format!("; {} is the deepest folder that exists", folder.display());
+        let folder = folder.display();
+        let _ = write!(error.message, "; {folder} is the deepest folder that exists");
     }
     error
 }
@@ -169,7 +171,7 @@ impl Page {
             let mut numbered = format!("{}→{kept}", page.end + 1);
             if kept.len() < line.len() {
                 let rest = line[kept.len()..].chars().count() as u64;
-                numbered += &format!(" [… {} more]", output::count(rest, "character"));
+                let _ = write!(numbered, " [… {} more]", output::count(rest, "character"));
             }
             if page.end > start && page.text.len() + numbered.len() > MAX_BYTES {
                 break;

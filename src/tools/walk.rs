@@ -4,6 +4,7 @@
 //!
 //! Ignore files above the workspace do not count: a home folder kept in git often ignores all.
 
+use std::fmt::Write;
 use std::fs::FileType;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -91,7 +92,8 @@ impl Search {
             .sort_by_file_name(std::ffi::OsStr::cmp)
             .filter_entry(move |entry| {
                 let path = entry.path();
-                let on_way = |target: &PathBuf| path.starts_with(target) || target.starts_with(path);
+                let on_way =
+                    |target: &PathBuf| path.starts_with(target) || target.starts_with(path);
                 target.as_ref().is_none_or(on_way) && !is_skipped(entry)
             });
         builder
@@ -117,7 +119,7 @@ pub fn check_root(root: &Path, shown: &str) -> Result<std::fs::Metadata, ToolErr
         let mut error = files::io_error("open", shown, &error);
         let near = closest::names(root);
         if error.kind == "NotFound" && !near.is_empty() {
-            error.message += &format!("; near it: {}", near.join(", "));
+            let _ = write!(error.message, "; near it: {}", near.join(", "));
         }
         error
     })

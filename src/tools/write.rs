@@ -37,12 +37,8 @@ impl Tool for Write {
         vec![Access::Write(bench.absolute(&args.file_path))]
     }
 
-    async fn preview(
-        bench: &Bench,
-        id: &CallId,
-        args: Args,
-    ) -> Result<Option<Preview>, ToolError> {
-        let target = Target::of(bench, args.file_path);
+    async fn preview(bench: &Bench, id: &CallId, args: Args) -> Result<Option<Preview>, ToolError> {
+        let target = Target::of(bench, &args.file_path);
         let (id, stamps) = (id.clone(), bench.stamps.clone());
         blocking(move || {
             let plan = Plan::make(&target, &args.content, &stamps)?;
@@ -53,7 +49,7 @@ impl Tool for Write {
     }
 
     async fn run(bench: &Bench, args: Args, job: Job) -> ToolOutcome {
-        let target = Target::of(bench, args.file_path);
+        let target = Target::of(bench, &args.file_path);
         let stamps = bench.stamps.clone();
         let done = blocking(move || write(&target, &args.content, &stamps, &job.id)).await;
         done.unwrap_or_else(|error| ToolOutcome::failed(&error))
@@ -71,8 +67,8 @@ pub struct Target {
 
 impl Target {
     /// The file of that argument.
-    pub fn of(bench: &Bench, path: String) -> Self {
-        let path = bench.absolute(&path);
+    pub fn of(bench: &Bench, path: &str) -> Self {
+        let path = bench.absolute(path);
         let shown = bench.shown(&path);
         Self { path, shown }
     }
@@ -118,8 +114,7 @@ impl Plan {
         check_known(stamps.known(&loaded.path, loaded.hash), shown, loaded.bytes.is_empty())?;
         let content = content.strip_prefix('\u{feff}').unwrap_or(content);
         let keep_crlf = files::is_crlf(&old) && !content.contains("\r\n");
-        let content =
-            if keep_crlf { files::to_crlf(content) } else { content.to_owned() };
+        let content = if keep_crlf { files::to_crlf(content) } else { content.to_owned() };
         let diff = diff::of(shown, Some(&old), &content);
         Ok(Self { path, old: Some(loaded.hash), bytes: with_bom(content, bom), diff })
     }
@@ -141,7 +136,9 @@ fn check_known(known: Known, shown: &str, empty: bool) -> Result<(), ToolError> 
         )),
         Known::Partly => Err(ToolError::new(
             "NotRead",
-            format!("{shown} was read only in part; read the rest before overwriting it, or use edit"),
+            format!(
+                "{shown} was read only in part; read the rest before overwriting it, or use edit"
+            ),
         )),
         Known::Changed => Err(replace::changed(shown)),
     }

@@ -96,7 +96,9 @@ async fn commands_that_read_their_input_find_its_end() {
 #[tokio::test]
 async fn there_is_no_terminal_to_open() {
     let desk = Desk::new();
-    let out = desk.ok("bash", line("(exec 3</dev/tty) 2>&1 || echo none; tty; ps -o sid=,pid= -p $$")).await;
+    let out = desk
+        .ok("bash", line("(exec 3</dev/tty) 2>&1 || echo none; tty; ps -o sid=,pid= -p $$"))
+        .await;
     assert!(out.contains("none"), "{out}");
     let ids: Vec<&str> = out.lines().last().unwrap().split_whitespace().collect();
     assert_eq!(ids[0], ids[1], "the shell leads its own session: {out}");
@@ -117,7 +119,10 @@ async fn git_fails_fast_where_it_would_open_an_editor_and_changes_no_history() {
     let rebase = desk.fails("bash", line("git stash -q; git rebase -i HEAD~2")).await;
     assert!(rebase.contains("no editor here"), "{rebase}");
     assert!(started.elapsed() < Duration::from_secs(5));
-    assert_eq!(desk.ok("bash", line("git rebase --abort 2>/dev/null; git rev-parse HEAD")).await, before);
+    assert_eq!(
+        desk.ok("bash", line("git rebase --abort 2>/dev/null; git rev-parse HEAD")).await,
+        before
+    );
     assert!(!desk.ok("bash", line("git log")).await.contains('\u{1b}'));
 }
 

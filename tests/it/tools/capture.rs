@@ -79,7 +79,7 @@ fn a_short_output_is_whole_and_a_long_one_is_saved_and_shown_by_its_ends() {
     let path = dir.path().join("bash-c1.txt");
     assert!(text.contains(&path.display().to_string()), "{text}");
     let saved = std::fs::read_to_string(&path).unwrap();
-    assert_eq!(saved, (0..10_000).map(|n| format!("line {n}\n")).collect::<String>());
+    assert_eq!(saved, super::lines(0..10_000, |n| format!("line {n}")));
 }
 
 /// scenario 209
@@ -117,13 +117,15 @@ fn a_secret_is_masked_in_reports_in_text_and_on_disk_wherever_it_is_cut() {
         let mut out = capture(dir.path(), &[secret]);
         out.push(format!("key {}", &secret[..cut]).as_bytes());
         assert!(!out.report().contains("sk-t"), "{}", out.report());
-        out.push(secret[cut..].as_bytes());
+        out.push(&secret.as_bytes()[cut..]);
         assert!(!out.report().contains("sk-t"), "{}", out.report());
         assert_eq!(out.finish(), "key [secret]");
     }
     for before in 65_520..65_540 {
         let mut out = capture(dir.path(), &[secret]);
-        for piece in format!("{}{secret}{}", "x".repeat(before), "y".repeat(70_000)).as_bytes().chunks(7) {
+        for piece in
+            format!("{}{secret}{}", "x".repeat(before), "y".repeat(70_000)).as_bytes().chunks(7)
+        {
             out.push(piece);
         }
         let text = out.finish();
@@ -153,7 +155,7 @@ fn reports_hold_the_last_twenty_lines_and_the_open_one() {
     out.push(b"50%");
     assert_eq!(out.report().lines().count(), 20);
     assert!(out.report().ends_with("line 50\n50%"));
-    out.push(&[b'x'; 20_000]);
+    out.push("x".repeat(20_000).as_bytes());
     assert!(out.report().len() <= 4096);
     let mut wide = capture(dir.path(), &[]);
     wide.push(format!("{}\n", "w".repeat(3000)).repeat(3).as_bytes());

@@ -4,7 +4,7 @@ use codebot::kernel::message::Detail;
 use codebot::kernel::ports::Toolbox;
 use serde_json::{Value, json};
 
-use super::{Desk, call, detail, diff_of, text};
+use super::{Desk, call, detail, diff_of, lines, text};
 
 fn all(file: &str, old: &str, new: &str) -> Value {
     json!({"file_path": file, "edits": [{"old": old, "new": new, "replace_all": true}]})
@@ -16,8 +16,10 @@ async fn the_result_shows_the_diff_and_the_counts() {
     desk.put("a.rs", "fn a() {}\nfn b() {}\n");
     let args = json!({"file_path": "a.rs", "edits": [{"old": "fn b() {}", "new": "fn c() {\n}"}]});
     let outcome = desk.call("edit", args).await;
-    assert_eq!(text(&outcome),
-        "edited a.rs (+2 -1)\n@@ line 1 @@\n fn a() {}\n-fn b() {}\n+fn c() {\n+}");
+    assert_eq!(
+        text(&outcome),
+        "edited a.rs (+2 -1)\n@@ line 1 @@\n fn a() {}\n-fn b() {}\n+fn c() {\n+}"
+    );
     let Detail::Diff(diff) = detail(&outcome) else { panic!() };
     assert_eq!((diff.path.as_str(), diff.created, diff.added, diff.removed), ("a.rs", false, 2, 1));
 }
@@ -218,8 +220,8 @@ async fn a_large_edit_shows_a_short_diff() {
 #[tokio::test]
 async fn a_large_file_with_nothing_in_common_is_diffed_in_bounded_time() {
     let desk = Desk::new();
-    let old: String = (0..20_000).map(|n| format!("old {}\n", n % 977)).collect();
-    let new: String = (0..20_000).map(|n| format!("new {}\n", n % 983)).collect();
+    let old = lines(0..20_000, |n| format!("old {}", n % 977));
+    let new = lines(0..20_000, |n| format!("new {}", n % 983));
     desk.put("a.txt", &old);
     for offset in [1, 2001, 4001, 6001, 8001, 10_001, 12_001, 14_001, 16_001, 18_001] {
         desk.ok("read", json!({"file_path": "a.txt", "offset": offset})).await;

@@ -20,17 +20,17 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 /// A workspace of its own with tools that work in it.
-pub struct Desk {
+struct Desk {
     dir: tempfile::TempDir,
-    pub tools: Tools,
+    tools: Tools,
 }
 
 impl Desk {
-    pub fn new() -> Self {
+    fn new() -> Self {
         Self::with(|_| {})
     }
 
-    pub fn with(change: impl FnOnce(&mut ToolsConfig)) -> Self {
+    fn with(change: impl FnOnce(&mut ToolsConfig)) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let root = dir.path().canonicalize().unwrap();
         std::fs::create_dir(root.join("ws")).unwrap();
@@ -39,56 +39,56 @@ impl Desk {
         Self { dir, tools: Tools::new(config) }
     }
 
-    pub fn path(&self, name: &str) -> PathBuf {
+    fn path(&self, name: &str) -> PathBuf {
         self.dir.path().canonicalize().unwrap().join("ws").join(name)
     }
 
-    pub fn put(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
+    fn put(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
         let path = self.path(name);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(&path, content).unwrap();
         path
     }
 
-    pub fn bytes(&self, name: &str) -> Vec<u8> {
+    fn bytes(&self, name: &str) -> Vec<u8> {
         std::fs::read(self.path(name)).unwrap()
     }
 
-    pub fn text(&self, name: &str) -> String {
+    fn text(&self, name: &str) -> String {
         String::from_utf8(self.bytes(name)).unwrap()
     }
 
     /// Validates and runs a call without a preview.
-    pub async fn call(&self, name: &str, args: Value) -> ToolOutcome {
+    async fn call(&self, name: &str, args: Value) -> ToolOutcome {
         let call = call(name, args);
         self.tools.validate(&call).unwrap();
         self.tools.run(call, context()).await
     }
 
-    pub async fn ok(&self, name: &str, args: Value) -> String {
+    async fn ok(&self, name: &str, args: Value) -> String {
         let outcome = self.call(name, args).await;
         assert_eq!(outcome.status, CallStatus::Ok, "{}", text_of(&outcome.blocks));
         text_of(&outcome.blocks)
     }
 
-    pub async fn fails(&self, name: &str, args: Value) -> String {
+    async fn fails(&self, name: &str, args: Value) -> String {
         let outcome = self.call(name, args).await;
         assert_eq!(outcome.status, CallStatus::Error, "{}", text_of(&outcome.blocks));
         text_of(&outcome.blocks)
     }
 
-    pub async fn edit(&self, file: &str, old: &str, new: &str) -> String {
+    async fn edit(&self, file: &str, old: &str, new: &str) -> String {
         let edits = json!([{"old": old, "new": new}]);
         self.ok("edit", json!({"file_path": file, "edits": edits})).await
     }
 
-    pub async fn edit_fails(&self, file: &str, old: &str, new: &str) -> String {
+    async fn edit_fails(&self, file: &str, old: &str, new: &str) -> String {
         let edits = json!([{"old": old, "new": new}]);
         self.fails("edit", json!({"file_path": file, "edits": edits})).await
     }
 
     /// No temporary file was left anywhere.
-    pub fn assert_tidy(&self) {
+    fn assert_tidy(&self) {
         fn walk(dir: &Path) {
             for entry in std::fs::read_dir(dir).unwrap() {
                 let entry = entry.unwrap();
@@ -103,7 +103,7 @@ impl Desk {
     }
 }
 
-pub fn call(name: &str, args: Value) -> ToolCall {
+fn call(name: &str, args: Value) -> ToolCall {
     static NUMBER: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
     let number = NUMBER.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
     let Value::Object(args) = args else { panic!("arguments must be an object") };
@@ -111,32 +111,38 @@ pub fn call(name: &str, args: Value) -> ToolCall {
     ToolCall { id, name: name.to_owned(), args, invalid: None, opaque: None }
 }
 
-pub fn context() -> CallContext {
+fn context() -> CallContext {
     CallContext { cancel: CancellationToken::new(), progress: ProgressSink::none() }
 }
 
 /// A sink that keeps every report.
-pub fn recorder() -> (ProgressSink, Arc<Mutex<Vec<Progress>>>) {
+fn recorder() -> (ProgressSink, Arc<Mutex<Vec<Progress>>>) {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let sink = seen.clone();
     (ProgressSink::new(move |progress| sink.lock().unwrap().push(progress)), seen)
 }
 
-pub fn text(outcome: &ToolOutcome) -> String {
+fn text(outcome: &ToolOutcome) -> String {
     text_of(&outcome.blocks)
 }
 
-pub fn diff_of(preview: Option<Preview>) -> FileDiff {
+fn diff_of(preview: Option<Preview>) -> FileDiff {
     match preview {
         Some(Preview::Diff(diff)) => diff,
         other => panic!("no diff: {other:?}"),
     }
 }
 
-pub fn detail(outcome: &ToolOutcome) -> Detail {
+fn detail(outcome: &ToolOutcome) -> Detail {
     outcome.detail.clone().expect("a detail")
 }
 
-pub fn is_image(block: &Block) -> bool {
+fn is_image(block: &Block) -> bool {
     matches!(block, Block::Image { .. })
+}
+
+/// One line for each number.
+fn lines(numbers: std::ops::Range<u32>, line: impl Fn(u32) -> String) -> String {
+    let all: Vec<String> = numbers.map(line).collect();
+    all.join("\n") + "\n"
 }

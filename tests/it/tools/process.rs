@@ -103,7 +103,8 @@ async fn a_cancelled_command_changes_nothing_later() {
     let desk = Desk::new();
     let cancel = CancellationToken::new();
     let context = CallContext { cancel: cancel.clone(), progress: ProgressSink::none() };
-    let run = desk.tools.run(call("bash", line("echo on; sleep 0.6; echo late > late.txt")), context);
+    let run =
+        desk.tools.run(call("bash", line("echo on; sleep 0.6; echo late > late.txt")), context);
     let stop = async {
         tokio::time::sleep(Duration::from_millis(100)).await;
         cancel.cancel();
@@ -152,7 +153,10 @@ async fn endless_output_stays_in_bounded_memory_and_starves_nobody() {
     let (outcome, worst) = tokio::join!(desk.call("bash", command), ticks);
     assert_eq!(outcome.status, CallStatus::TimedOut);
     let text = text(&outcome);
-    assert!(text.starts_with("y\ny\n") && text.contains("MB in all") && text.len() < 4000, "{text}");
+    assert!(
+        text.starts_with("y\ny\n") && text.contains("MB in all") && text.len() < 4000,
+        "{text}"
+    );
     assert!(worst < Duration::from_millis(400), "{worst:?}");
     let one_line = "head -c 60M /dev/zero | tr '\\0' a; echo; echo end >&2";
     let out = desk.call("bash", line(one_line)).await;

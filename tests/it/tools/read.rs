@@ -13,7 +13,10 @@ use super::{Desk, call, context, detail, is_image, text};
 async fn lines_are_numbered_and_offset_and_limit_page_through_them() {
     let desk = Desk::new();
     desk.put("a.txt", "one\ntwo\nthree\nfour");
-    assert_eq!(desk.ok("read", json!({"file_path": "a.txt"})).await, "1→one\n2→two\n3→three\n4→four\n");
+    assert_eq!(
+        desk.ok("read", json!({"file_path": "a.txt"})).await,
+        "1→one\n2→two\n3→three\n4→four\n"
+    );
     let page = desk.call("read", json!({"file_path": "a.txt", "offset": 2, "limit": 2})).await;
     assert_eq!(text(&page), "2→two\n3→three\n[lines 2-3 of 4; go on with offset 4]");
     assert_eq!(detail(&page), Detail::File { lines: 2, total_lines: 4 });
@@ -53,7 +56,16 @@ async fn a_line_of_wide_characters_is_cut_between_characters() {
 /// case C39
 #[test]
 fn no_cut_at_any_limit_panics_or_tears_a_cluster() {
-    let texts = ["🙂🙂🙂", "語語語", "a👩‍👩‍👧‍👦b👩‍👩‍👧‍👦", "e\u{301}e\u{301}x", "🇩🇪🇫🇷", "", "\r\n\r\n", "a\u{301}\u{302}\u{303}"];
+    let texts = [
+        "🙂🙂🙂",
+        "語語語",
+        "a👩‍👩‍👧‍👦b👩‍👩‍👧‍👦",
+        "e\u{301}e\u{301}x",
+        "🇩🇪🇫🇷",
+        "",
+        "\r\n\r\n",
+        "a\u{301}\u{302}\u{303}",
+    ];
     for text in texts {
         for limit in 0..64 {
             let head = output::head(text, limit);
@@ -172,7 +184,10 @@ async fn a_notebook_is_read_without_its_outputs() {
     let desk = Desk::new();
     desk.put("n.ipynb", notebook());
     let page = desk.ok("read", json!({"file_path": "n.ipynb"})).await;
-    assert!(page.len() < 1000 && page.contains("x = 1") && page.contains("print(\"hi\")"), "{page}");
+    assert!(
+        page.len() < 1000 && page.contains("x = 1") && page.contains("print(\"hi\")"),
+        "{page}"
+    );
     assert!(page.contains("1 output not shown") && page.contains("# Title"), "{page}");
 }
 

@@ -69,8 +69,13 @@ fn problems(name: &str, args: Value) -> String {
 #[test]
 fn all_schema_problems_come_in_one_message_with_what_is_missing_first() {
     let text = problems("edit", json!({"edits": [{"old": 3}, "x"], "foo": 1}));
-    let order = ["missing `file_path`", "missing `edits[0].new`", "`edits[0].old` must be a string",
-        "`edits[1]` must be an object", "unknown `foo`"];
+    let order = [
+        "missing `file_path`",
+        "missing `edits[0].new`",
+        "`edits[0].old` must be a string",
+        "`edits[1]` must be an object",
+        "unknown `foo`",
+    ];
     let places: Vec<_> = order.iter().map(|part| text.find(part).expect(part)).collect();
     assert!(places.is_sorted(), "{text}");
 }
@@ -117,7 +122,8 @@ fn bounds_and_choices_are_checked() {
     assert!(text.contains("`command` must have at least 1"), "{text}");
     assert!(problems("bash", json!({"command": "x", "timeout": 0})).contains("more than 0"));
     assert!(problems("edit", json!({"file_path": "a", "edits": []})).contains("at least 1 item"));
-    let schema = json!({"type": "object", "properties": {"m": {"type": "string", "enum": ["a", "b"]}}});
+    let schema =
+        json!({"type": "object", "properties": {"m": {"type": "string", "enum": ["a", "b"]}}});
     let args = json!({"m": "c"});
     let text = validate::check("t", &schema, args.as_object().unwrap()).unwrap_err();
     assert!(text.contains("`m` must be one of \"a\", \"b\""), "{text}");
@@ -139,17 +145,28 @@ fn access_names_absolute_paths_cleaned_by_letters() {
     let ws = desk.path("");
     let ws = ws.parent().unwrap().join("ws");
     assert_eq!(of("read", json!({"file_path": "a/./b/../c"})), [Access::Read(ws.join("a/c"))]);
-    assert_eq!(of("read", json!({"file_path": "/etc//passwd"})), [Access::Read("/etc/passwd".into())]);
-    assert_eq!(of("write", json!({"file_path": "../x", "content": ""})),
-        [Access::Write(ws.parent().unwrap().join("x"))]);
+    assert_eq!(
+        of("read", json!({"file_path": "/etc//passwd"})),
+        [Access::Read("/etc/passwd".into())]
+    );
+    assert_eq!(
+        of("write", json!({"file_path": "../x", "content": ""})),
+        [Access::Write(ws.parent().unwrap().join("x"))]
+    );
     let edits = json!([{"old": "a", "new": "b"}]);
-    assert_eq!(of("edit", json!({"file_path": "~/x", "edits": edits})),
-        [Access::Write(ws.join("~/x"))]);
+    assert_eq!(
+        of("edit", json!({"file_path": "~/x", "edits": edits})),
+        [Access::Write(ws.join("~/x"))]
+    );
     assert_eq!(of("grep", json!({"pattern": "x"})), [Access::Read(ws.clone())]);
     assert_eq!(of("glob", json!({"pattern": "/etc/ssl/*.pem"})), [Access::Read("/etc/ssl".into())]);
-    assert_eq!(of("glob", json!({"pattern": "../*.rs"})),
-        [Access::Read(ws.parent().unwrap().to_owned())]);
+    assert_eq!(
+        of("glob", json!({"pattern": "../*.rs"})),
+        [Access::Read(ws.parent().unwrap().to_owned())]
+    );
     assert_eq!(of("ls", json!({"path": "/"})), [Access::Read("/".into())]);
-    assert_eq!(of("bash", json!({"command": "ls", "workdir": "sub"})),
-        [Access::Shell { command: "ls".into(), workdir: ws.join("sub") }]);
+    assert_eq!(
+        of("bash", json!({"command": "ls", "workdir": "sub"})),
+        [Access::Shell { command: "ls".into(), workdir: ws.join("sub") }]
+    );
 }

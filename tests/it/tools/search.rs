@@ -26,8 +26,10 @@ async fn context_case_glob_and_files_only() {
     desk.put("src/a.rs", "1\n2\nNeedle\n4\n5\n6\n7\nneedle\n");
     desk.put("src/a.md", "needle\n");
     let args = json!({"pattern": "needle", "glob": "*.rs", "context": 1, "ignore_case": true});
-    assert_eq!(desk.ok("grep", args).await,
-        "2 matches in 1 file\nsrc/a.rs\n2- 2\n3: Needle\n4- 4\n--\n7- 7\n8: needle");
+    assert_eq!(
+        desk.ok("grep", args).await,
+        "2 matches in 1 file\nsrc/a.rs\n2- 2\n3: Needle\n4- 4\n--\n7- 7\n8: needle"
+    );
     let args = json!({"pattern": "needle", "files_only": true});
     assert_eq!(desk.ok("grep", args).await, "2 files with matches\nsrc/a.md\nsrc/a.rs");
     let args = json!({"pattern": "needle", "glob": "src/*.md"});
@@ -91,7 +93,9 @@ async fn ignore_files_count_without_git_and_explicit_paths_are_searched() {
     let found = "3 files\ndocs/target/x.js\nnested/keep.js\nsrc/x.js";
     assert_eq!(desk.ok("glob", json!({"pattern": "**/*.js"})).await, found);
     assert_eq!(desk.ok("glob", json!({"pattern": "*.js"})).await, found);
-    assert!(desk.ok("grep", json!({"pattern": "needle"})).await.starts_with("3 matches in 3 files"));
+    assert!(
+        desk.ok("grep", json!({"pattern": "needle"})).await.starts_with("3 matches in 3 files")
+    );
     for path in ["node_modules", "node_modules/p", "build", ".hidden", ".git", "target"] {
         let text = desk.ok("grep", json!({"pattern": "needle", "path": path})).await;
         assert!(text.starts_with("1 match in 1 file"), "{path}: {text}");
@@ -152,8 +156,10 @@ async fn glob_patterns_keep_to_their_folder() {
     }
     assert_eq!(desk.ok("glob", json!({"pattern": "src/mod.rs"})).await, "1 file\nsrc/mod.rs");
     assert_eq!(desk.ok("glob", json!({"pattern": "src/*.rs"})).await, "1 file\nsrc/mod.rs");
-    assert_eq!(desk.ok("glob", json!({"pattern": "src/**/*.{rs,ts}"})).await,
-        "3 files\nsrc/a/b.ts\nsrc/a/mod.rs\nsrc/mod.rs");
+    assert_eq!(
+        desk.ok("glob", json!({"pattern": "src/**/*.{rs,ts}"})).await,
+        "3 files\nsrc/a/b.ts\nsrc/a/mod.rs\nsrc/mod.rs"
+    );
     let absolute = format!("{}/src/*.rs", desk.path("").display());
     assert_eq!(desk.ok("glob", json!({"pattern": absolute})).await, "1 file\nsrc/mod.rs");
     assert_eq!(desk.ok("glob", json!({"pattern": "*.go"})).await, "no files match");
@@ -163,10 +169,15 @@ async fn glob_patterns_keep_to_their_folder() {
 async fn dollar_matches_before_crlf_and_patterns_may_span_lines() {
     let desk = Desk::new();
     desk.put("a.txt", "foo\r\nbar\r\n");
-    assert_eq!(desk.ok("grep", json!({"pattern": "foo$"})).await, "1 match in 1 file\na.txt\n1: foo");
+    assert_eq!(
+        desk.ok("grep", json!({"pattern": "foo$"})).await,
+        "1 match in 1 file\na.txt\n1: foo"
+    );
     desk.put("a.txt", "foo\nbar\n");
-    assert_eq!(desk.ok("grep", json!({"pattern": "foo\\nbar"})).await,
-        "1 match in 1 file\na.txt\n1: foo\n2: bar");
+    assert_eq!(
+        desk.ok("grep", json!({"pattern": "foo\\nbar"})).await,
+        "1 match in 1 file\na.txt\n1: foo\n2: bar"
+    );
 }
 
 #[tokio::test]
@@ -176,7 +187,10 @@ async fn binary_files_are_passed_over_and_utf16_is_searched() {
     let mut utf16 = vec![0xff, 0xfe];
     utf16.extend("needle\n".encode_utf16().flat_map(u16::to_le_bytes));
     desk.put("u.txt", utf16);
-    assert_eq!(desk.ok("grep", json!({"pattern": "needle"})).await, "1 match in 1 file\nu.txt\n1: needle");
+    assert_eq!(
+        desk.ok("grep", json!({"pattern": "needle"})).await,
+        "1 match in 1 file\nu.txt\n1: needle"
+    );
 }
 
 #[tokio::test]
@@ -217,7 +231,10 @@ async fn a_result_above_30_kb_is_saved_and_its_ends_are_shown() {
         desk.put(&format!("f{n:02}.txt"), format!("needle {}\n", "w".repeat(390)));
     }
     let shown = desk.ok("grep", json!({"pattern": "needle", "context": 3})).await;
-    assert!(shown.starts_with("100 matches in 100 files") && shown.chars().count() < 2500, "{shown}");
+    assert!(
+        shown.starts_with("100 matches in 100 files") && shown.chars().count() < 2500,
+        "{shown}"
+    );
     let path = shown.split("saved as ").nth(1).unwrap().split(',').next().unwrap();
     let saved = std::fs::read_to_string(path).unwrap();
     assert!(saved.len() > 30_000 && saved.contains("f99.txt"));

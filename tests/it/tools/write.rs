@@ -20,7 +20,8 @@ fn set_mode(desk: &Desk, name: &str, mode: u32) {
 #[tokio::test]
 async fn a_new_file_is_created_with_its_parent_folders() {
     let desk = Desk::new();
-    let outcome = desk.call("write", json!({"file_path": "new/deep/x.txt", "content": "a\nb\n"})).await;
+    let outcome =
+        desk.call("write", json!({"file_path": "new/deep/x.txt", "content": "a\nb\n"})).await;
     assert_eq!(text(&outcome), "created new/deep/x.txt, 2 lines");
     assert_eq!(desk.text("new/deep/x.txt"), "a\nb\n");
     let Detail::Diff(diff) = detail(&outcome) else { panic!() };
@@ -210,7 +211,9 @@ async fn what_cannot_be_written_says_why_and_leaves_nothing_behind() {
     assert!(error.contains("read-only") || error.contains("permission denied"), "{error}");
     set_mode(&desk, "locked", 0o755);
     std::fs::create_dir(desk.path("src")).unwrap();
-    assert!(desk.fails("write", json!({"file_path": "src/", "content": "x"})).await.contains("folder"));
+    assert!(
+        desk.fails("write", json!({"file_path": "src/", "content": "x"})).await.contains("folder")
+    );
     let error = desk.fails("write", json!({"file_path": "ro.txt/x", "content": "x"})).await;
     assert!(error.contains("a part of the path is a file"), "{error}");
     assert!(desk.edit_fails("no/such.txt", "a", "b").await.contains("NotFound"));
@@ -271,7 +274,7 @@ async fn other_encodings_are_not_overwritten_as_utf8() {
 #[tokio::test]
 async fn the_diff_has_three_lines_of_context_and_counts() {
     let desk = Desk::new();
-    let old: String = (1..=20).map(|n| format!("{n}\n")).collect();
+    let old = super::lines(1..21, |n| n.to_string());
     desk.put("a.txt", &old);
     desk.ok("read", json!({"file_path": "a.txt"})).await;
     let args = json!({"file_path": "a.txt", "content": old.replace("10\n", "ten\n10b\n")});
