@@ -62,6 +62,13 @@ fn push(diff: &TextDiff<'_, '_, str>, op: &DiffOp, hunk: &mut Hunk, out: &mut Fi
     }
 }
 
+/// All lines, to be changed in place.
+pub fn texts(diff: &mut FileDiff) -> impl Iterator<Item = &mut String> {
+    diff.hunks.iter_mut().flat_map(|hunk| &mut hunk.lines).map(|line| match line {
+        DiffLine::Context(text) | DiffLine::Removed(text) | DiffLine::Added(text) => text,
+    })
+}
+
 /// The hunks as text, cut after some sixty lines.
 pub fn text(diff: &FileDiff) -> String {
     let mut out = String::new();

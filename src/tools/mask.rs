@@ -49,6 +49,13 @@ impl Mask {
         out
     }
 
+    /// Takes the secrets out of `text`.
+    pub fn hide(&self, text: &mut String) {
+        if let Some(masked) = self.apply(text) {
+            *text = masked;
+        }
+    }
+
     /// How much of the end of `text` could be the beginning of a secret.
     pub fn open_end(&self, text: &str) -> usize {
         let begins = |value: &String| {

@@ -43,7 +43,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::kernel::error::ToolError;
 use crate::kernel::event::Preview;
-use crate::kernel::message::{Block, CallId, CallStatus, ToolCall};
+use crate::kernel::message::{Block, CallId, CallStatus, Detail, ToolCall};
 use crate::kernel::ports::{
     Access, CallContext, Capability, Interrupt, ProgressSink, ToolOutcome, ToolSpec, ToolTraits,
     Toolbox,
@@ -225,11 +225,13 @@ impl Tools {
     }
 
     fn finish(&self, row: &Row, id: &CallId, mut outcome: ToolOutcome) -> ToolOutcome {
+        if let Some(Detail::Diff(diff)) = &mut outcome.detail {
+            // Details are shown and stored, so they are no place for a secret either.
+            diff::texts(diff).for_each(|text| self.bench.mask.hide(text));
+        }
         for block in &mut outcome.blocks {
             let Block::Text { text } = block else { continue };
-            if let Some(masked) = self.bench.mask.apply(text) {
-                *text = masked;
-            }
+            self.bench.mask.hide(text);
             if row.limited && text.len() > output::LIMIT {
                 *text = output::limited(text, &self.bench.spill_dir, row.name, id);
             }
@@ -282,7 +284,13 @@ impl Toolbox for Tools {
 
     fn preview<'a>(&'a self, call: &'a ToolCall) -> PreviewFuture<'a> {
         match resolve(call) {
-            Some((row, args)) => (row.preview)(&self.bench, &call.id, args),
+            Some((row, args)) => Box::pin(async move {
+                let preview = (row.preview)(&self.bench, &call.id, args).await;
+                preview.map_err(|mut error| {
+                    self.bench.mask.hide(&mut error.message);
+                    error
+                })
+            }),
             None => Box::pin(std::future::ready(Err(unknown(call)))),
         }
     }

@@ -121,39 +121,37 @@ struct Session(Pid);
 impl Session {
     fn signal(self, signal: Signal) {
         let _ = rustix::process::kill_process_group(self.0, signal);
-        for pid in members(self.0) {
+        for pid in members(self.0).unwrap_or_default() {
             let _ = rustix::process::kill_process(pid, signal);
         }
     }
 
-    #[cfg(target_os = "linux")]
     fn is_alive(self) -> bool {
-        !members(self.0).is_empty()
-    }
-
-    #[cfg(not(target_os = "linux"))]
-    fn is_alive(self) -> bool {
-        rustix::process::test_kill_process_group(self.0).is_ok()
+        members(self.0).map_or_else(
+            || rustix::process::test_kill_process_group(self.0).is_ok(),
+            |members| !members.is_empty(),
+        )
     }
 }
 
-/// The living processes of a session; those that only wait to be collected do not count.
+/// The living processes of a session; those that only wait to be collected do not count. `None`
+/// where the system does not tell.
 #[cfg(target_os = "linux")]
-fn members(session: Pid) -> Vec<Pid> {
-    let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
+fn members(session: Pid) -> Option<Vec<Pid>> {
+    let entries = std::fs::read_dir("/proc").ok()?;
     let pid = |entry: io::Result<std::fs::DirEntry>| {
         entry.ok()?.file_name().to_str()?.parse::<i32>().ok().filter(|pid| *pid > 0)
     };
-    entries
+    let members = entries
         .filter_map(pid)
         .filter(|pid| session_of(*pid) == Some(session.as_raw_nonzero().get()))
-        .filter_map(Pid::from_raw)
-        .collect()
+        .filter_map(Pid::from_raw);
+    Some(members.collect())
 }
 
 #[cfg(not(target_os = "linux"))]
-fn members(_: Pid) -> Vec<Pid> {
-    Vec::new()
+fn members(_: Pid) -> Option<Vec<Pid>> {
+    None
 }
 
 /// The session of a living process: the fourth field after the name, which stands in parentheses

@@ -1,7 +1,7 @@
 //! Puts new bytes in the place of a file so that a reader, a crash or a full disk finds the old
 //! ones or the new ones and nothing between. The folder is opened once, without following links,
-//! and everything happens inside it. A file with several names is written in place, because a new
-//! file would tear the names apart.
+//! and everything happens inside it. A file with several names, of another owner or mounted by itself
+//! is written in place, because a new file would not be the same.
 
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
@@ -35,11 +35,14 @@ pub fn replace(
     let name = Path::new(name);
     let folder = Folder::open(parent).map_err(failed)?;
     match folder.current(name).map_err(failed)? {
-        Some((file, found)) if found.nlink() > 1 => {
-            drop(file);
-            folder.overwrite(name, bytes, expected)
-        }
-        Some((_, found)) => folder.swap(name, bytes, expected, Some(&found)),
+        Some((_, found)) if must_stay(&found) => folder.overwrite(name, bytes, expected),
+        Some((_, found)) => match folder.swap(name, bytes, expected, Some(&found)) {
+            // A file that is mounted by itself, as containers do, cannot be renamed over.
+            Err(error) if error.kind() == io::ErrorKind::ResourceBusy => {
+                folder.overwrite(name, bytes, expected)
+            }
+            done => done,
+        },
         None => folder.swap(name, bytes, expected, None),
     }
     .map_err(failed)
@@ -184,7 +187,14 @@ fn check_writable(mode: u32) -> io::Result<()> {
     if mode & 0o222 == 0 { Err(Refused::ReadOnly.into()) } else { Ok(()) }
 }
 
-/// Only root can give files away; for others the new file is theirs, as with every editor.
+/// Whether a new file in its place would not be the same: it has other names, or an owner that
+/// only root could give it back to.
+fn must_stay(found: &std::fs::Metadata) -> bool {
+    let user = rustix::process::geteuid();
+    found.nlink() > 1 || !user.is_root() && found.uid() != user.as_raw()
+}
+
+/// Gives the new file the owner and group of the old one, where the system allows it.
 fn keep_owner(file: &File, old: &std::fs::Metadata) {
     let same = file.metadata().is_ok_and(|new| (new.uid(), new.gid()) == (old.uid(), old.gid()));
     if !same {

@@ -14,7 +14,12 @@ pub fn of<T: JsonSchema>() -> Value {
         settings.meta_schema = None;
         settings.inline_subschemas = true;
     });
-    clean(settings.into_generator().into_root_schema_for::<T>().to_value())
+    let mut schema = clean(settings.into_generator().into_root_schema_for::<T>().to_value());
+    if let Some(root) = schema.as_object_mut() {
+        // The tool has a description of its own.
+        root.shift_remove("description");
+    }
+    schema
 }
 
 /// Cleans one schema and everything below it.

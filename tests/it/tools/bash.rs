@@ -126,6 +126,36 @@ async fn git_fails_fast_where_it_would_open_an_editor_and_changes_no_history() {
     assert!(!desk.ok("bash", line("git log")).await.contains('\u{1b}'));
 }
 
+/// A server that wants a password for everything.
+fn locked_server() -> u16 {
+    use std::io::{Read, Write};
+    let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = server.local_addr().unwrap().port();
+    std::thread::spawn(move || {
+        for stream in server.incoming() {
+            let mut stream = stream.unwrap();
+            let _ = stream.read(&mut [0; 4096]);
+            let _ = stream.write_all(
+                b"HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Basic realm=\"x\"\r\n\
+                  Content-Length: 0\r\nConnection: close\r\n\r\n",
+            );
+        }
+    });
+    port
+}
+
+/// case C30
+#[tokio::test]
+async fn git_does_not_ask_for_a_password() {
+    let desk = Desk::new();
+    let url = format!("http://127.0.0.1:{}/r.git", locked_server());
+    let command = format!("git -c credential.helper= -c http.proxy= ls-remote {url}");
+    let started = Instant::now();
+    let error = desk.fails("bash", line(&command)).await;
+    assert!(error.contains("terminal prompts disabled"), "{error}");
+    assert!(started.elapsed() < Duration::from_secs(5));
+}
+
 /// case C31
 #[tokio::test]
 async fn keys_of_providers_are_not_in_the_environment_and_masked_in_output() {

@@ -209,6 +209,36 @@ async fn a_change_that_changes_nothing_is_refused() {
     assert!(desk.edit_fails("a.txt", "a", "a").await.contains("the same"));
 }
 
+#[test]
+fn a_found_place_is_the_text_itself_and_other_bytes_stay() {
+    use codebot::tools::matching::{Miss, find};
+    use proptest::prelude::*;
+    let piece = "[ab “\"\u{a0}\t\r\n语]{0,30}";
+    proptest!(|(before in piece, old in piece, after in piece, new in piece)| {
+        prop_assume!(!old.trim().is_empty());
+        let text = format!("{before}{old}{after}");
+        match find(&text, &old, &new, false) {
+            Ok(found) => {
+                let place = found.places[0].clone();
+                prop_assert_eq!(&text[place.clone()], old.as_str());
+                prop_assert!(found.tolerance.is_none());
+            }
+            Err(Miss::Several(places)) => prop_assert!(places.len() > 1),
+            Err(Miss::Nowhere) => prop_assert!(false, "it is there"),
+        }
+        // Whatever is asked of an unrelated text, places lie in it and on character borders.
+        for all in [false, true] {
+            if let Ok(found) = find(&before, &old, &new, all) {
+                let mut end = 0;
+                for place in found.places {
+                    prop_assert!(place.start >= end && before.get(place.clone()).is_some());
+                    end = place.end;
+                }
+            }
+        }
+    });
+}
+
 #[tokio::test]
 async fn a_large_edit_shows_a_short_diff() {
     let desk = Desk::new();

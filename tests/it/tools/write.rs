@@ -252,6 +252,57 @@ async fn a_full_disk_leaves_the_old_file_as_it_was() {
     assert_eq!((now.as_str(), now_hard.as_str()), ("old\n", "hard\n"));
 }
 
+/// case C18
+#[tokio::test]
+async fn the_owner_of_a_file_stays() {
+    let desk = Desk::new();
+    let path = desk.put("f", "a\n");
+    if std::os::unix::fs::chown(&path, Some(12_345), Some(12_345)).is_err() {
+        // Only root can give files away.
+        return;
+    }
+    desk.edit("f", "a", "b").await;
+    let found = std::fs::metadata(path).unwrap();
+    assert_eq!((found.uid(), found.gid()), (12_345, 12_345));
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_file_that_is_mounted_by_itself_is_written_in_place() {
+    let desk = Desk::new();
+    let (path, source) = (desk.put("f", ""), desk.put("source", "a\n"));
+    let mounted = std::process::Command::new("mount")
+        .arg("--bind")
+        .args([&source, &path])
+        .stderr(std::process::Stdio::null())
+        .status();
+    if !mounted.is_ok_and(|status| status.success()) {
+        // Mounting needs rights that ordinary users do not have.
+        return;
+    }
+    let args = json!({"file_path": "f", "edits": [{"old": "a", "new": "b"}]});
+    let outcome = desk.call("edit", args).await;
+    let _ = std::process::Command::new("umount").arg(&path).status();
+    assert_eq!(outcome.status, CallStatus::Ok, "{}", text(&outcome));
+    assert_eq!(desk.text("source"), "b\n");
+    desk.assert_tidy();
+}
+
+#[tokio::test]
+async fn secrets_are_masked_in_diffs_and_in_refusals() {
+    let desk = Desk::with(|config| config.secret_values = vec!["sk-test-000111".into()]);
+    desk.put(".env", "A=1\nKEY=sk-test-000111\n");
+    let args = json!({"file_path": ".env", "edits": [{"old": "A=1", "new": "A=2"}]});
+    let outcome = desk.call("edit", args).await;
+    assert!(!text(&outcome).contains("sk-test"), "{}", text(&outcome));
+    assert!(!format!("{:?}", outcome.detail).contains("sk-test"));
+    assert!(desk.text(".env").contains("sk-test-000111"), "the file keeps it");
+    let edits = json!([{"old": "KEY=sk-test-000222", "new": "x"}]);
+    let miss = call("edit", json!({"file_path": ".env", "edits": edits}));
+    let error = desk.tools.preview(&miss).await.unwrap_err();
+    assert!(error.message.contains("KEY=[secret]"), "{error}");
+}
+
 #[tokio::test]
 async fn a_failed_preview_names_the_tool_problem_and_writes_nothing() {
     let desk = Desk::new();
