@@ -86,9 +86,8 @@ impl Theme {
     /// name of the 16, or `default`.
     pub fn parse(name: &str, source: &str, depth: Depth) -> Result<Self, ThemeError> {
         let wrong = |message: String| ThemeError { name: name.to_owned(), message };
-        let table: Table = source.parse().map_err(|error: toml::de::Error| {
-            wrong(error.message().to_owned())
-        })?;
+        let table: Table =
+            source.parse().map_err(|error: toml::de::Error| wrong(error.message().to_owned()))?;
         let mut styles = Self::plain().styles;
         let roles = table.get("roles").and_then(Value::as_table);
         let roles = roles.ok_or_else(|| wrong("the table [roles] is missing".to_owned()))?;

@@ -136,7 +136,10 @@ impl Transcript {
                 self.retry(*attempt, *max, now_ms + delay_ms, error);
             }
             Event::StreamFallback => {
-                self.notice(Level::Info, "the service did not stream; the answer came in one piece");
+                self.notice(
+                    Level::Info,
+                    "the service did not stream; the answer came in one piece",
+                );
             }
             Event::Status { text } => self.notice(Level::Info, text),
             Event::Error { message } => {

@@ -48,9 +48,10 @@ pub fn rows(diff: &FileDiff, columns: usize, lead: &Line, max: usize) -> (Vec<Ro
 }
 
 fn number_width(diff: &FileDiff) -> usize {
-    let last = diff.hunks.iter().map(|hunk| {
-        hunk.old_start.max(hunk.new_start).saturating_add(hunk.lines.len() as u32)
-    });
+    let last = diff
+        .hunks
+        .iter()
+        .map(|hunk| hunk.old_start.max(hunk.new_start).saturating_add(hunk.lines.len() as u32));
     last.max().unwrap_or(1).to_string().len().max(2)
 }
 
@@ -149,10 +150,8 @@ fn compare(old: &str, new: &str) -> (Vec<Range<usize>>, Vec<Range<usize>>) {
     if old.len().max(new.len()) > MAX_LINE {
         return (Vec::new(), Vec::new());
     }
-    let diff = TextDiff::configure()
-        .algorithm(Algorithm::Patience)
-        .timeout(DEADLINE)
-        .diff_words(old, new);
+    let diff =
+        TextDiff::configure().algorithm(Algorithm::Patience).timeout(DEADLINE).diff_words(old, new);
     let (mut gone, mut come) = (Vec::new(), Vec::new());
     let (mut old_at, mut new_at, mut same) = (0, 0, 0);
     for change in diff.iter_all_changes() {

@@ -95,14 +95,11 @@ impl Writer<'_> {
             Event::Html(text) | Event::InlineHtml(text) => self.html(&text, range.start),
             Event::SoftBreak | Event::HardBreak => self.line_break(),
             Event::Rule => self.rule(),
-            Event::TaskListMarker(done) => {
-                let (mark, role) = if done { ("☑ ", Role::Success) } else { ("☐ ", Role::Dim) };
-                self.line.add(mark, role);
-            }
+            Event::TaskListMarker(done) => self.task(done),
             // Switched off: these never come, their source is text.
-            Event::InlineMath(text)
-            | Event::DisplayMath(text)
-            | Event::FootnoteReference(text) => self.text(&text, &range),
+            Event::InlineMath(text) | Event::DisplayMath(text) | Event::FootnoteReference(text) => {
+                self.text(&text, &range)
+            }
         }
     }
 
@@ -279,6 +276,18 @@ impl Writer<'_> {
         self.containers.push(Container::Item { mark, width });
     }
 
+    /// The box of a task stands in place of the list mark.
+    fn task(&mut self, done: bool) {
+        let (shape, role) = if done { ("☑ ", Role::Success) } else { ("☐ ", Role::Dim) };
+        match self.containers.last_mut() {
+            Some(Container::Item { mark: mark @ Some(_), width }) => {
+                *mark = Some(Line::of(shape, role));
+                *width = 2;
+            }
+            _ => self.line.add(shape, role),
+        }
+    }
+
     fn end_item(&mut self) {
         self.flush();
         if matches!(self.containers.last(), Some(Container::Item { mark: Some(_), .. })) {
@@ -329,11 +338,8 @@ impl Writer<'_> {
             self.rows.push(code::header(&code.lang, self.columns, &lead));
             lead = rest.clone();
         }
-        let coloured = if code.lang.is_empty() {
-            None
-        } else {
-            self.colours.colours(&code.lang, &code.text)
-        };
+        let coloured =
+            if code.lang.is_empty() { None } else { self.colours.colours(&code.lang, &code.text) };
         let (mut at, mut next) = (0, 0);
         let (mut from, mut place) = (0, self.base);
         for (number, line) in code.text.split_inclusive('\n').enumerate() {

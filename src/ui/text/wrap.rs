@@ -23,13 +23,7 @@ pub fn hard(line: &Line, columns: usize, first: &Line, rest: &Line, out: &mut Ve
     push_rows(line, &hard_ranges(&line.text, room), first, rest, out);
 }
 
-fn push_rows(
-    line: &Line,
-    ranges: &[Range<usize>],
-    first: &Line,
-    rest: &Line,
-    out: &mut Vec<Row>,
-) {
+fn push_rows(line: &Line, ranges: &[Range<usize>], first: &Line, rest: &Line, out: &mut Vec<Row>) {
     for (index, range) in ranges.iter().enumerate() {
         let mut row = if index == 0 { first.clone() } else { rest.clone() };
         // The marks in front may themselves have a source; only the text's counts here.

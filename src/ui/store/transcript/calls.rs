@@ -22,7 +22,15 @@ const OUTPUT_OLD: usize = 2 * 1024;
 const TITLE_MAX: usize = 400;
 /// Arguments that say what a call is about, most telling first.
 const MAIN_ARGS: &[&str] = &[
-    "command", "pattern", "file_path", "path", "query", "url", "description", "name", "question",
+    "command",
+    "pattern",
+    "file_path",
+    "path",
+    "query",
+    "url",
+    "description",
+    "name",
+    "question",
     "prompt",
 ];
 

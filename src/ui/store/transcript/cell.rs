@@ -142,7 +142,8 @@ impl Cell {
     pub fn is_streaming(&self) -> bool {
         matches!(
             self.kind,
-            CellKind::Assistant { streaming: true, .. } | CellKind::Thinking { streaming: true, .. }
+            CellKind::Assistant { streaming: true, .. }
+                | CellKind::Thinking { streaming: true, .. }
         )
     }
 

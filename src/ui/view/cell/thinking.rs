@@ -20,11 +20,8 @@ pub fn head(text: &str, streaming: bool, look: Look) -> Row {
     line.add(word, Role::Thinking);
     let room = look.columns.saturating_sub(line.width());
     // A live line shows the newest words.
-    let about = if streaming {
-        width::truncate_start(about, room)
-    } else {
-        width::truncate(about, room)
-    };
+    let about =
+        if streaming { width::truncate_start(about, room) } else { width::truncate(about, room) };
     line.add(&about, Role::Faint);
     Row::new(line)
 }
@@ -39,8 +36,7 @@ pub fn piece_rows(
 ) -> Vec<Row> {
     let room = columns.saturating_sub(assistant::margin(columns)).max(1);
     let open = index >= outline.closed().len();
-    let mut rows =
-        stream::piece_rows(text, outline, piece, index == 0, open, room, &mut Plain);
+    let mut rows = stream::piece_rows(text, outline, piece, index == 0, open, room, &mut Plain);
     for row in &mut rows {
         row.fill = None;
         for run in &mut row.line.runs {

@@ -12,28 +12,18 @@ const SHORT: usize = 6;
 /// The words behind their mark; steering and follow-ups say what they are.
 pub fn rows(text: &str, mark: Option<&str>, look: Look) -> Vec<Row> {
     let mut rows = Vec::new();
-    let mut first = Line::of("❯ ", Role::Prompt);
+    let mut lead = Line::of("❯ ", Role::Prompt);
     let rest = Line::of("  ", Role::User);
+    let mut line = Line::default();
     if let Some(mark) = mark {
-        first.add(mark, Ink::new(Role::Dim).with(Ink::ITALIC));
-        first.add(" · ", Role::Dim);
+        line.add(mark, Ink::new(Role::Dim).with(Ink::ITALIC));
+        line.add(" · ", Role::Dim);
     }
     let mut at = 0;
     for words in text.split('\n') {
-        let mut line = Line::default();
         line.push(words, Ink::new(Role::User), at);
-        let start = rows.len();
-        wrap::soft(&line, look.columns, &first, &rest, &mut rows);
-        // A mark in front of the first row must not narrow the rows below it.
-        if start == 0 && rows.len() > 1 && mark.is_some() {
-            rows.clear();
-            let mut marked = Line::default();
-            marked.append(&first, 2..first.text.len());
-            let lead = Line::of("❯ ", Role::Prompt);
-            marked.append(&line, 0..line.text.len());
-            wrap::soft(&marked, look.columns, &lead, &rest, &mut rows);
-        }
-        first = rest.clone();
+        wrap::soft(&std::mem::take(&mut line), look.columns, &lead, &rest, &mut rows);
+        lead = rest.clone();
         at += words.len() as u32 + 1;
     }
     if look.extent == super::Extent::Short && rows.len() > SHORT {

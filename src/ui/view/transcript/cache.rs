@@ -158,8 +158,7 @@ impl Cache {
     ) -> (Vec<Row>, bool) {
         let Some(doc) = self.docs.get(&cell.id) else { return (Vec::new(), false) };
         if let CellKind::Thinking { .. } = cell.kind {
-            let rows =
-                cell::thinking::piece_rows(text, &doc.outline, index, piece, look.columns);
+            let rows = cell::thinking::piece_rows(text, &doc.outline, index, piece, look.columns);
             return (rows, false);
         }
         let mut colours = Asking { highlighter: &mut self.highlighter, missing: false };
