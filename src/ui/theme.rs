@@ -218,15 +218,15 @@ fn indexed(r: u8, g: u8, b: u8) -> u8 {
         let near = |i: &usize| STEPS[*i].abs_diff(value);
         (0..6).min_by_key(near).unwrap_or(0)
     };
-    let (x, y, z) = (step(r), step(g), step(b));
-    let cube = distance((r, g, b), (STEPS[x], STEPS[y], STEPS[z]));
+    let [red, green, blue] = [step(r), step(g), step(b)];
+    let cube = distance((r, g, b), (STEPS[red], STEPS[green], STEPS[blue]));
     let mean = (u16::from(r) + u16::from(g) + u16::from(b)) / 3;
     let ramp = (mean.saturating_sub(3) / 10).min(23) as u8;
     let grey = 8 + ramp * 10;
     if distance((r, g, b), (grey, grey, grey)) < cube {
         return 232 + ramp;
     }
-    (16 + 36 * x + 6 * y + z) as u8
+    (16 + 36 * red + 6 * green + blue) as u8
 }
 
 fn ansi(r: u8, g: u8, b: u8) -> Color {

@@ -277,15 +277,15 @@ fn summary_line(summary: &RunSummary) -> String {
         EndReason::MaxTurns => "turn limit reached",
         EndReason::Error => "failed",
     };
-    let mut line = format!("{word} · {}", counted(summary.turns, "turn"));
-    if summary.tool_calls > 0 {
-        line.push_str(&format!(" · {}", counted(summary.tool_calls, "tool")));
-        if summary.tool_errors > 0 {
-            line.push_str(&format!(" ({} not ok)", summary.tool_errors));
-        }
+    let mut parts = vec![word.to_owned(), counted(summary.turns, "turn")];
+    let tools = counted(summary.tool_calls, "tool");
+    match (summary.tool_calls, summary.tool_errors) {
+        (0, _) => {}
+        (_, 0) => parts.push(tools),
+        (_, bad) => parts.push(format!("{tools} ({bad} not ok)")),
     }
-    line.push_str(&format!(" · {}", duration_text(summary.elapsed_ms)));
-    line
+    parts.push(duration_text(summary.elapsed_ms));
+    parts.join(" · ")
 }
 
 fn counted(count: u32, word: &str) -> String {

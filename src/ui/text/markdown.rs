@@ -98,7 +98,7 @@ impl Writer<'_> {
             Event::TaskListMarker(done) => self.task(done),
             // Switched off: these never come, their source is text.
             Event::InlineMath(text) | Event::DisplayMath(text) | Event::FootnoteReference(text) => {
-                self.text(&text, &range)
+                self.text(&text, &range);
             }
         }
     }
@@ -135,9 +135,8 @@ impl Writer<'_> {
                 self.flush();
                 self.table = Some(Table { aligns, ..Table::default() });
             }
-            Tag::TableHead => self.inks.push(self.ink().with(Ink::BOLD)),
             Tag::Emphasis => self.inks.push(self.ink().with(Ink::ITALIC)),
-            Tag::Strong => self.inks.push(self.ink().with(Ink::BOLD)),
+            Tag::Strong | Tag::TableHead => self.inks.push(self.ink().with(Ink::BOLD)),
             Tag::Strikethrough => self.inks.push(self.ink().with(Ink::STRIKE)),
             Tag::Link { dest_url, .. } => {
                 self.open_link(&dest_url, self.ink().shape | Ink::UNDERLINE);
@@ -152,7 +151,7 @@ impl Writer<'_> {
 
     fn end(&mut self, tag: TagEnd) {
         match tag {
-            TagEnd::Paragraph => {
+            TagEnd::Paragraph | TagEnd::HtmlBlock => {
                 self.flush();
                 self.gap = true;
             }
@@ -168,10 +167,6 @@ impl Writer<'_> {
                 self.gap = true;
             }
             TagEnd::CodeBlock => self.end_code(),
-            TagEnd::HtmlBlock => {
-                self.flush();
-                self.gap = true;
-            }
             TagEnd::List(_) => {
                 self.flush();
                 self.containers.pop();

@@ -197,8 +197,11 @@ pub fn visible(text: &str) -> Cow<'_, str> {
             '\t' => out.push_str("\\t"),
             '\r' => out.push_str("\\r"),
             _ if !is_hidden(c) => out.push(c),
-            _ if (c as u32) < 0x100 => out.push_str(&format!("\\x{:02x}", c as u32)),
-            _ => out.push_str(&format!("\\u{{{:x}}}", c as u32)),
+            _ if (c as u32) < 0x100 => {
+                let code = format!("\\x{:02x}", c as u32);
+                out.push_str(&code);
+            }
+            _ => out.extend(c.escape_unicode()),
         }
     }
     Cow::Owned(out)

@@ -20,7 +20,8 @@ fn frame(layout: &mut TranscriptLayout, shown: &Transcript, width: u16) -> Work 
 /// case E20
 #[test]
 fn a_transcript_of_100_000_lines_costs_what_is_visible() {
-    let prose: String = (0..50_000).map(|n| format!("Sentence {n} of the text.\n\n")).collect();
+    let prose =
+        (0..50_000).map(|n| format!("Sentence {n} of the text.\n\n")).collect::<Vec<_>>().concat();
     let shown = transcript(&[begin(), text(&prose)]);
     let mut layout = TranscriptLayout::new();
     assert!(frame(&mut layout, &shown, 120).rows < 200);
@@ -52,7 +53,7 @@ fn ten_thousand_cells_cost_what_is_visible() {
     for number in 0..3400 {
         let id = format!("c{number}");
         history.push(user(&format!("do {number}"), Origin::Prompt));
-        let call = call(&id, "bash", json!({ "command": "ls" }));
+        let call = call(&id, "bash", &json!({ "command": "ls" }));
         history.push(assistant(vec![Block::text("Yes."), Block::Call(call)]));
         history.push(Message::Tool(result(&id, "bash", CallStatus::Ok, "a\nb\nc")));
     }
@@ -68,7 +69,8 @@ fn ten_thousand_cells_cost_what_is_visible() {
 
 #[test]
 fn the_rows_kept_stay_bounded_however_much_is_read() {
-    let prose: String = (0..40_000).map(|n| format!("Sentence {n} of the text.\n\n")).collect();
+    let prose =
+        (0..40_000).map(|n| format!("Sentence {n} of the text.\n\n")).collect::<Vec<_>>().concat();
     let shown = transcript(&[begin(), text(&prose)]);
     let mut layout = TranscriptLayout::new();
     let mut scroll = Scroll::default();
@@ -86,7 +88,7 @@ fn a_running_command_redraws_only_itself() {
     let mut shown = Transcript::default();
     for number in 0..20 {
         let id = format!("c{number}");
-        let call = call(&id, "bash", json!({ "command": "ls" }));
+        let call = call(&id, "bash", &json!({ "command": "ls" }));
         shown.apply(&Event::ToolStart { call, preview: None }, 0);
         if number < 19 {
             shown.apply(&ended(&id, "bash", CallStatus::Ok, "a", None), 0);

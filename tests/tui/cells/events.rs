@@ -79,7 +79,7 @@ fn a_discarded_answer_leaves_nothing() {
         begin(),
         thinking("a"),
         text("b"),
-        Event::ToolStart { call: call("1", "read", json!({ "path": "x" })), preview: None },
+        Event::ToolStart { call: call("1", "read", &json!({ "path": "x" })), preview: None },
         ended("1", "read", CallStatus::Cancelled, "", None),
         text("c"),
         Event::MessageDiscarded { turn: 1 },
@@ -118,7 +118,7 @@ fn a_wait_is_one_cell_until_the_answer_begins() {
 #[test]
 fn a_run_ends_with_one_line_and_no_open_call() {
     let mut shown = transcript(&[Event::ToolStart {
-        call: call("1", "bash", json!({ "command": "sleep 9" })),
+        call: call("1", "bash", &json!({ "command": "sleep 9" })),
         preview: None,
     }]);
     shown.apply(&Event::RunEnd { summary: summary(EndReason::Aborted) }, 2000);
@@ -139,7 +139,7 @@ fn an_error_is_shown_once() {
 
 #[test]
 fn a_resumed_session_shows_the_same_cells_as_the_live_one() {
-    let first = call("1", "read", json!({ "path": "a.rs" }));
+    let first = call("1", "read", &json!({ "path": "a.rs" }));
     let answer = assistant(vec![Block::text("I read it."), Block::Call(first.clone())]);
     let last = assistant(vec![Block::text("Done.")]);
     let live = transcript(&[
@@ -164,7 +164,7 @@ fn a_resumed_session_shows_the_same_cells_as_the_live_one() {
 #[test]
 fn a_call_without_a_result_is_closed_when_a_session_is_resumed() {
     let mut shown = Transcript::default();
-    let open = call("1", "bash", json!({ "command": "make" }));
+    let open = call("1", "bash", &json!({ "command": "make" }));
     let note = Note { id: "n".into(), at: Timestamp(0), text: "interrupted".into() };
     shown.load(&[assistant(vec![Block::Call(open)]), Message::Note(note)]);
     assert_eq!(kinds(&shown), ["bash Cancelled", "notice interrupted"]);
@@ -173,7 +173,7 @@ fn a_call_without_a_result_is_closed_when_a_session_is_resumed() {
 #[test]
 fn titles_name_the_main_argument_in_one_line() {
     let title = |name: &str, args: serde_json::Value| {
-        let shown = transcript(&[Event::ToolStart { call: call("1", name, args), preview: None }]);
+        let shown = transcript(&[Event::ToolStart { call: call("1", name, &args), preview: None }]);
         match &shown.cells()[0].kind {
             CellKind::Tool(tool) => tool.title.clone(),
             kind => panic!("{kind:?}"),
@@ -190,7 +190,7 @@ fn titles_name_the_main_argument_in_one_line() {
 fn outputs_are_bounded_and_say_what_is_missing() {
     let long = "x".repeat(200_000);
     let shown = transcript(&[
-        Event::ToolStart { call: call("1", "bash", json!({})), preview: None },
+        Event::ToolStart { call: call("1", "bash", &json!({})), preview: None },
         ended("1", "bash", CallStatus::Ok, &long, None),
     ]);
     let CellKind::Tool(tool) = &shown.cells()[0].kind else { panic!("no tool") };
@@ -204,7 +204,7 @@ fn all_outputs_together_are_bounded() {
     let mut shown = Transcript::default();
     for number in 0..400 {
         let id = format!("c{number}");
-        let call = call(&id, "bash", json!({}));
+        let call = call(&id, "bash", &json!({}));
         shown.apply(&Event::ToolStart { call, preview: None }, 0);
         shown.apply(&ended(&id, "bash", CallStatus::Ok, &long, None), 0);
     }
@@ -224,7 +224,7 @@ fn folding_follows_the_kind_until_the_user_chooses() {
     let mut shown = transcript(&[
         begin(),
         thinking("a"),
-        Event::ToolStart { call: call("1", "bash", json!({})), preview: None },
+        Event::ToolStart { call: call("1", "bash", &json!({})), preview: None },
         ended("1", "bash", CallStatus::Error, "no", None),
     ]);
     let open = |shown: &Transcript| -> Vec<bool> {

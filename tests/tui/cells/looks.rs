@@ -14,16 +14,16 @@ use serde_json::json;
 
 use super::{at_widths, begin, call, ended, said, screen, text, thinking, transcript};
 
-fn start(id: &str, name: &str, args: serde_json::Value, preview: Option<Preview>) -> Event {
+fn start(id: &str, name: &str, args: &serde_json::Value, preview: Option<Preview>) -> Event {
     Event::ToolStart { call: call(id, name, args), preview }
 }
 
 fn bash(id: &str, command: &str) -> Event {
-    start(id, "bash", json!({ "command": command }), None)
+    start(id, "bash", &json!({ "command": command }), None)
 }
 
-fn shell(exit: Option<i32>) -> Option<Detail> {
-    Some(Detail::Shell { exit, elapsed_ms: 2100, bytes: 900 })
+fn shell(exit: i32) -> Detail {
+    Detail::Shell { exit: Some(exit), elapsed_ms: 2100, bytes: 900 }
 }
 
 fn change() -> FileDiff {
@@ -51,7 +51,7 @@ fn sample() -> Transcript {
         text(
             "I'll look at the tests.\n\n- first this\n- then that\n\n```rust\nfn main() {}\n```\n",
         ),
-        start("1", "read", json!({ "path": "src/greet.rs" }), None),
+        start("1", "read", &json!({ "path": "src/greet.rs" }), None),
         ended(
             "1",
             "read",
@@ -59,7 +59,7 @@ fn sample() -> Transcript {
             "1\tfn greet",
             Some(Detail::File { lines: 120, total_lines: 480 }),
         ),
-        start("2", "grep", json!({ "pattern": "greet\\(", "path": "src" }), None),
+        start("2", "grep", &json!({ "pattern": "greet\\(", "path": "src" }), None),
         ended(
             "2",
             "grep",
@@ -73,7 +73,7 @@ fn sample() -> Transcript {
             "bash",
             CallStatus::Ok,
             "running 3 tests\nok\nok\nok\n\ntest result: ok\n",
-            shell(Some(0)),
+            Some(shell(0)),
         ),
         begin(),
         text("All green."),
@@ -101,7 +101,8 @@ fn words_of_the_user() {
 
 #[test]
 fn a_running_command_shows_its_tail_and_counter() {
-    let tail: String = (1..=20).map(|n| format!("Compiling crate-{n} v0.{n}.0\n")).collect();
+    let tail =
+        (1..=20).map(|n| format!("Compiling crate-{n} v0.{n}.0\n")).collect::<Vec<_>>().concat();
     let mut shown = transcript(&[bash("1", "cargo build --all-targets")]);
     let progress = Progress::Output { tail, bytes: 12_345 };
     shown.apply(&Event::ToolProgress { id: "1".into(), progress }, 1000);
@@ -110,10 +111,12 @@ fn a_running_command_shows_its_tail_and_counter() {
 
 #[test]
 fn a_finished_command_is_short_until_it_is_opened() {
-    let output: String = (1..=30).map(|n| format!("line {n}\n")).collect();
+    let output = (1..=30).map(|n| format!("line {n}\n")).collect::<Vec<_>>().concat();
+    let command = "for i in $(seq 30)\ndo echo line $i\ndone";
+    let preview = Preview::Command { command: command.into(), workdir: "~/x".into() };
     let mut shown = transcript(&[
-        bash("1", "for i in $(seq 30)\ndo echo line $i\ndone"),
-        ended("1", "bash", CallStatus::Ok, &output, shell(Some(0))),
+        start("1", "bash", &json!({ "command": command }), Some(preview)),
+        ended("1", "bash", CallStatus::Ok, &output, Some(shell(0))),
     ]);
     assert_snapshot!("command_short", at_widths(&shown, 1000));
     shown.toggle_fold(CellId(0));
@@ -122,10 +125,10 @@ fn a_finished_command_is_short_until_it_is_opened() {
 
 #[test]
 fn a_failed_command_stays_open() {
-    let output: String = (1..=30).map(|n| format!("error at {n}\n")).collect();
+    let output = (1..=30).map(|n| format!("error at {n}\n")).collect::<Vec<_>>().concat();
     let shown = transcript(&[
         bash("1", "cargo test"),
-        ended("1", "bash", CallStatus::Error, &output, shell(Some(101))),
+        ended("1", "bash", CallStatus::Error, &output, Some(shell(101))),
     ]);
     assert_snapshot!(at_widths(&shown, 1000));
 }
@@ -133,9 +136,9 @@ fn a_failed_command_stays_open() {
 #[test]
 fn a_change_shows_its_diff() {
     let shown = transcript(&[
-        start("1", "edit", json!({ "path": "src/greet.rs" }), Some(Preview::Diff(change()))),
+        start("1", "edit", &json!({ "path": "src/greet.rs" }), Some(Preview::Diff(change()))),
         ended("1", "edit", CallStatus::Ok, "edited", Some(Detail::Diff(change()))),
-        start("2", "write", json!({ "path": "src/new.rs" }), None),
+        start("2", "write", &json!({ "path": "src/new.rs" }), None),
         ended(
             "2",
             "write",
@@ -172,14 +175,14 @@ fn calls_that_did_not_run_say_so_in_words() {
         shown.apply(&ended(id, "bash", status, words, None), 1000);
     }
     let approval = Approval {
-        call: call("6", "edit", json!({ "path": "a.rs" })),
+        call: call("6", "edit", &json!({ "path": "a.rs" })),
         preview: Some(Preview::Diff(change())),
         reason: "writes ask".into(),
         parts: vec![],
         rule: None,
         danger: false,
     };
-    shown.apply(&start("6", "edit", json!({ "path": "a.rs" }), None), 1000);
+    shown.apply(&start("6", "edit", &json!({ "path": "a.rs" }), None), 1000);
     shown.apply(&Event::ApprovalAsked { approval }, 1000);
     assert_snapshot!(at_widths(&shown, 1000));
 }
@@ -232,7 +235,7 @@ fn notices_retries_and_ends() {
 #[test]
 fn other_tools_show_the_beginning_of_their_result() {
     let shown = transcript(&[
-        start("1", "web_fetch", json!({ "url": "https://example.org/a" }), None),
+        start("1", "web_fetch", &json!({ "url": "https://example.org/a" }), None),
         ended("1", "web_fetch", CallStatus::Ok, "one\ntwo\nthree\nfour\nfive", None),
     ]);
     assert_snapshot!(at_widths(&shown, 1000));
@@ -281,7 +284,7 @@ fn hostile_words_reach_no_cell_of_the_screen() {
         begin(),
         thinking(evil),
         text(evil),
-        start("1", evil, json!({ "command": evil }), None),
+        start("1", evil, &json!({ "command": evil }), None),
         ended("1", evil, CallStatus::Ok, evil, None),
         Event::Error { message: evil.into() },
         Event::Status { text: evil.into() },

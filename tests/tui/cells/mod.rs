@@ -17,7 +17,7 @@ use codebot::ui::view::transcript::{TranscriptLayout, draw};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-fn call(id: &str, name: &str, args: serde_json::Value) -> ToolCall {
+fn call(id: &str, name: &str, args: &serde_json::Value) -> ToolCall {
     let args = args.as_object().cloned().unwrap_or_default();
     ToolCall { id: id.into(), name: name.to_owned(), args, invalid: None, opaque: None }
 }

@@ -154,11 +154,11 @@ fn rows_tell_their_cell() {
 #[test]
 fn an_output_of_many_lines_scrolls_beyond_any_small_counter() {
     let mut shown = Transcript::default();
-    let answer: String = (0..100_000).map(|n| format!("row {n}\n")).collect();
+    let answer = (0..100_000).map(|n| format!("row {n}\n")).collect::<Vec<_>>().concat();
     for event in [
         begin(),
         text(&answer),
-        Event::ToolStart { call: call("1", "bash", json!({})), preview: None },
+        Event::ToolStart { call: call("1", "bash", &json!({})), preview: None },
         ended("1", "bash", CallStatus::Ok, "fine", None),
     ] {
         shown.apply(&event, 0);

@@ -23,7 +23,7 @@ fn sample() -> FileDiff {
 }
 
 fn texts(rows: &[Row]) -> String {
-    rows.iter().map(|row| format!("{}\n", row.text())).collect()
+    rows.iter().flat_map(|row| [row.text(), "\n"]).collect()
 }
 
 #[test]

@@ -46,7 +46,7 @@ fn streamed(text: &str, cuts: &[usize], columns: usize) -> Vec<Row> {
 /// case E21
 #[test]
 fn every_split_gives_the_same_rows_as_the_whole() {
-    let deep: String = (0..200).map(|i| format!("{}- x\n", "  ".repeat(i))).collect();
+    let deep = (0..200).map(|i| format!("{}- x\n", "  ".repeat(i))).collect::<Vec<_>>().concat();
     let texts = [E21.to_owned(), format!("{E21}```\n\n{deep}"), "foo\n#bar\n- \n-".to_owned()];
     for text in &texts {
         for columns in [20, 80] {
@@ -99,7 +99,7 @@ fn an_open_fence_costs_only_its_newest_part() {
     let mut text = String::from("```\n");
     let mut outline = Outline::default();
     for number in 0..10_000 {
-        text.push_str(&format!("line {number}\n"));
+        text.extend(["line ", &number.to_string(), "\n"]);
         outline.feed(&text);
         let open = outline.open(&text).expect("a fence is open");
         let rows = piece_rows(&text, &outline, open, false, true, 80, &mut Plain);

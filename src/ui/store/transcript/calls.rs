@@ -48,7 +48,7 @@ impl Transcript {
     }
 
     pub(super) fn start_call(&mut self, call: &ToolCall, preview: Option<&Preview>, now_ms: u64) {
-        let cell = ToolCell {
+        let tool = ToolCell {
             call: call.id.clone(),
             name: sanitize::clean_line(&call.name).into_owned(),
             title: title(&call.args),
@@ -59,7 +59,7 @@ impl Transcript {
             bytes: 0,
             detail: None,
         };
-        let id = self.push(CellKind::Tool(Box::new(cell)));
+        let id = self.push(CellKind::Tool(Box::new(tool)));
         self.calls.running.insert(call.id.clone(), id);
     }
 

@@ -134,15 +134,17 @@ fn head_rows(text: &str, max: usize, look: Look) -> Vec<Row> {
     for words in lines.by_ref() {
         line_rows(words, at, look, &mut rows);
         at += words.len() + 1;
-        if rows.len() >= max {
+        // One row more than asked: a note about one line would take the place of that line.
+        if rows.len() > max {
             break;
         }
     }
-    let left = lines.count() + usize::from(rows.len() > max);
-    rows.truncate(max);
-    if left > 0 {
-        rows.push(more(left, &guide(), look));
+    let left = lines.count();
+    if left == 0 && rows.len() <= max + 1 {
+        return rows;
     }
+    rows.truncate(max);
+    rows.push(more(left + 1, &guide(), look));
     rows
 }
 
@@ -156,15 +158,18 @@ fn tail_rows(text: &str, max: usize, look: Look) -> Vec<Row> {
         count += rows.len();
         end = end.saturating_sub(words.len() + 1);
         parts.push(rows);
-        if count >= max {
+        // One row more than asked: a note about one line would take the place of that line.
+        if count > max {
             break;
         }
     }
-    let left = lines.count() + usize::from(count > max);
+    let left = lines.count();
     let mut rows = Vec::new();
-    if left > 0 {
-        rows.push(more(left, &guide(), look));
+    if left == 0 && count <= max + 1 {
+        rows.extend(parts.into_iter().rev().flatten());
+        return rows;
     }
+    rows.push(more(left + 1, &guide(), look));
     rows.extend(parts.into_iter().rev().flatten().skip(count.saturating_sub(max)));
     rows
 }

@@ -15,7 +15,8 @@ pub fn rows(attempt: u32, max: u32, left_ms: Option<u64>, error: &str, look: Loo
             line.add(&format!(" in {} s", left.div_ceil(1000)), Role::Warning);
             line.add(&format!(" · {error} · "), Role::Dim);
             line.add("r", Role::Key);
-            line.add(" retries now", Role::Dim);
+            // No break between the key and what it does.
+            line.add("\u{a0}retries\u{a0}now", Role::Dim);
         }
         None => line.add(&format!("retry {attempt}/{max} · {error}"), Role::Dim),
     }

@@ -15,7 +15,8 @@ pub fn head(text: &str, streaming: bool, look: Look) -> Row {
     } else {
         ("thought ", text.trim_start().lines().next().unwrap_or_default())
     };
-    let about = about.trim().trim_matches(['#', '*', ' ']);
+    let about: String = about.trim().trim_start_matches('#').replace(['*', '`'], "");
+    let about = about.trim();
     let mut line = Line::of("✻ ", Role::Faint);
     line.add(word, Role::Thinking);
     let room = look.columns.saturating_sub(line.width());
@@ -26,7 +27,7 @@ pub fn head(text: &str, streaming: bool, look: Look) -> Row {
     Row::new(line)
 }
 
-/// The rows of one piece of opened reasoning, to be drawn beside the margin of answers.
+/// The rows of one piece of opened reasoning, indented like answers.
 pub fn piece_rows(
     text: &str,
     outline: &Outline,
@@ -37,11 +38,15 @@ pub fn piece_rows(
     let room = columns.saturating_sub(assistant::margin(columns)).max(1);
     let open = index >= outline.closed().len();
     let mut rows = stream::piece_rows(text, outline, piece, index == 0, open, room, &mut Plain);
+    let margin = Line::of(&" ".repeat(columns - room.min(columns)), Role::Thinking);
     for row in &mut rows {
         row.fill = None;
-        for run in &mut row.line.runs {
+        let mut line = margin.clone();
+        line.append(&row.line, 0..row.line.text.len());
+        for run in &mut line.runs {
             run.ink = Ink { role: Role::Thinking, shape: run.ink.shape };
         }
+        row.line = line;
     }
     if index == 0 {
         let title = Line::of("✻ thinking", Role::Thinking);

@@ -79,16 +79,15 @@ impl Walk<'_> {
     }
 
     fn margin(&self, cell: &Cell) -> u16 {
-        let document = match cell.kind {
-            CellKind::Assistant { .. } => true,
-            CellKind::Thinking { .. } => self.extent(cell) == Extent::Full,
-            CellKind::User { .. }
+        match cell.kind {
+            CellKind::Assistant { .. } => cell::assistant::margin(usize::from(self.columns)) as u16,
+            CellKind::Thinking { .. }
+            | CellKind::User { .. }
             | CellKind::Tool(_)
             | CellKind::Retry { .. }
             | CellKind::Notice { .. }
-            | CellKind::Summary { .. } => false,
-        };
-        if document { cell::assistant::margin(usize::from(self.columns)) as u16 } else { 0 }
+            | CellKind::Summary { .. } => 0,
+        }
     }
 
     /// Blank rows above a piece, and its rows.
