@@ -24,6 +24,7 @@ Exit codes of -p: 0 done, 1 error, 2 usage, 3 a call was denied because nobody c
 
 /// A full-screen terminal coding assistant.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Parser)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own on the command line")]
 #[command(name = "codebot", version, after_help = AFTER_HELP, max_term_width = 100)]
 pub struct Cli {
     /// What to ask first; with -p, text piped to stdin is added to it

@@ -351,12 +351,11 @@ fn folders(page: &mut Page, sessions: &FolderFact) {
 fn tools(page: &mut Page, programs: &[ProgramFact]) {
     page.section("programs");
     for ProgramFact { name, path, used_for, required } in programs {
-        match path {
-            Some(path) => page.line(Mark::Ok, &format!("{name}: {}", path.display())),
-            None => {
-                let mark = if *required { Mark::Fail } else { Mark::Warn };
-                page.line(mark, &format!("{name}: not found in PATH; it is for {used_for}"));
-            }
+        if let Some(path) = path {
+            page.line(Mark::Ok, &format!("{name}: {}", path.display()));
+        } else {
+            let mark = if *required { Mark::Fail } else { Mark::Warn };
+            page.line(mark, &format!("{name}: not found in PATH; it is for {used_for}"));
         }
     }
 }

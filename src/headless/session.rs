@@ -98,7 +98,7 @@ impl Driver {
             biased;
             stop = self.signals.next() => self.stop(stop).map(|()| None),
             event = self.front.events.recv() => match event {
-                Some(event) => self.event(event),
+                Some(event) => self.event(&event),
                 None => Err(self.lost()?),
             },
             Some(update) = self.front.updates.recv() => self.update(update).map(|()| None),
@@ -106,8 +106,8 @@ impl Driver {
         }
     }
 
-    fn event(&mut self, event: Event) -> Result<Option<u8>, End> {
-        match &event {
+    fn event(&mut self, event: &Event) -> Result<Option<u8>, End> {
+        match event {
             Event::RunEnd { summary } => return self.ended(summary).map(Some),
             // The prompt itself was refused: no run will come.
             Event::Rejected { reason } if !self.run_seen => {
@@ -118,7 +118,7 @@ impl Driver {
             Event::ApprovalAsked { approval } => self.refuse(approval.call.id.clone()),
             _ => {}
         }
-        self.report.event(&event)?;
+        self.report.event(event)?;
         Ok(None)
     }
 
@@ -217,15 +217,14 @@ async fn overdue(stopping: Option<Stopping>) {
 
 /// What to do without a model, one remedy a line.
 fn no_model(setup: &Setup) -> String {
-    let mut text = format!("no model configured: {}\n", setup.reason);
+    let mut lines = vec![format!("no model configured: {}", setup.reason)];
     for server in &setup.servers {
-        if let Some(model) = server.models.first() {
-            text.push_str(&format!("  {} answers here: codebot -m {model}\n", server.label));
-        }
+        let model = server.models.first();
+        lines.extend(model.map(|name| format!("  {} answers: codebot -m {name}", server.label)));
     }
     for provider in &setup.providers {
-        text.push_str(&format!("  {}: set {}\n", provider.label, provider.key_env));
+        lines.push(format!("  {}: set {}", provider.label, provider.key_env));
     }
-    text.push_str("  without a model: codebot --demo\n");
-    text
+    lines.push("  without a model: codebot --demo".to_owned());
+    lines.join("\n")
 }

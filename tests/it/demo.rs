@@ -172,7 +172,7 @@ fn assemble(events: &[StreamEvent], at: usize) -> AssistantMessage {
         match event {
             StreamEvent::TextDelta { index, text } => match blocks.last_mut() {
                 Some((last, Block::Text { text: so_far })) if last == index => {
-                    so_far.push_str(text)
+                    so_far.push_str(text);
                 }
                 _ => blocks.push((*index, Block::text(text.clone()))),
             },

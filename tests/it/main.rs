@@ -2,7 +2,9 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod architecture;
+mod cli;
 mod demo;
+mod doctor;
 mod headless;
 mod r#loop;
 mod model;

@@ -135,13 +135,11 @@ fn expand<'a>(text: &'a str, before: &[String], found: &mut Vec<Vec<String>>) ->
     let end = text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len());
     let mut path = before.to_vec();
     path.push(text[..end].to_owned());
-    match text[end..].trim_start().strip_prefix("::") {
-        Some(tail) => expand(tail, &path, found),
-        None => {
-            found.push(path);
-            skip_alias(&text[end..])
-        }
+    if let Some(tail) = text[end..].trim_start().strip_prefix("::") {
+        return expand(tail, &path, found);
     }
+    found.push(path);
+    skip_alias(&text[end..])
 }
 
 fn skip_alias(text: &str) -> &str {
