@@ -12,6 +12,10 @@ use scan::{Source, functions, paths, words};
 const FILE_LINES: usize = 500;
 const FUNCTION_LINES: usize = 80;
 
+/// The words in which a change of a file is told; `ui::text` draws them.
+const DIFF_WORDS: [&str; 3] =
+    ["kernel::message::FileDiff", "kernel::message::Hunk", "kernel::message::DiffLine"];
+
 /// Who may know whom: a room and what it may name besides itself. `main` and `lib` are free.
 const EDGES: [(&str, &[&str]); 13] = [
     ("kernel", &[]),
@@ -24,7 +28,7 @@ const EDGES: [(&str, &[&str]); 13] = [
     ("prompt", &["kernel", "config::schema"]),
     ("session", &["kernel", "config::schema"]),
     ("headless", &["kernel", "app::service"]),
-    ("ui::text", &["ui::theme"]),
+    ("ui::text", &["ui::theme", DIFF_WORDS[0], DIFF_WORDS[1], DIFF_WORDS[2]]),
     ("ui", &["kernel", "app::service"]),
     ("cli", &["kernel", "app::service", "headless"]),
 ];
@@ -45,8 +49,9 @@ const KERNEL_BANS: [(&str, &[&str]); 5] = [
 const UNSAFE_ROOMS: [&str; 2] = ["src/tools/process.rs", "src/sandbox/"];
 
 /// Where processes may be started, and why.
-const SPAWNERS: [(&str, &str); 4] = [
+const SPAWNERS: [(&str, &str); 5] = [
     ("src/tools/process.rs", "the one place that runs commands of the model"),
+    ("src/tools/bash.rs", "words the command that `process` runs"),
     ("src/tools/environment.rs", "sets the variables of those commands, starts none"),
     ("src/sandbox/", "probes what the system allows"),
     ("src/ui/editor.rs", "the user's editor owns the terminal for a while"),
@@ -347,6 +352,7 @@ fn an_allowed_edge_is_left_alone() {
         ("src/tools/read.rs", "use crate::{config::schema::X, kernel::{event::Event, ports}};"),
         ("src/model/scripted/script.rs", "use super::super::http::Client;"),
         ("src/ui/text/wrap.rs", "use crate::ui::text::width; use crate::ui::theme::Role;"),
+        ("src/ui/text/diff.rs", "use crate::kernel::message::{DiffLine, FileDiff, Hunk};"),
         ("src/headless/mod.rs", "use crate::app::service::{self, Front};"),
         ("src/app/build.rs", "use crate::tools::Table; use crate::model::scripted;"),
         ("src/main.rs", "use codebot::ui;"),
