@@ -11,6 +11,9 @@ use crate::app::service::Launch;
 use crate::headless::Format;
 use crate::kernel::command::Mode;
 
+/// The two ways to call it.
+const USAGE: &str = "codebot [OPTIONS] [PROMPT]\n       codebot [OPTIONS] doctor";
+
 /// What stands at the end of `--help`.
 const AFTER_HELP: &str = "\
 Examples:
@@ -25,12 +28,12 @@ Exit codes of -p: 0 done, 1 error, 2 usage, 3 a call was denied because nobody c
 /// A full-screen terminal coding assistant.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Parser)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own on the command line")]
-#[command(name = "codebot", version, after_help = AFTER_HELP, max_term_width = 100)]
+#[command(name = "codebot", version, after_help = AFTER_HELP, override_usage = USAGE)]
 pub struct Cli {
     /// What to ask first; with -p, text piped to stdin is added to it
     pub prompt: Option<String>,
 
-    /// Print the answer and exit, without the screen; nobody is asked, so what asks is denied
+    /// Print the answer and exit; nobody can be asked, so what would ask is denied
     #[arg(short, long)]
     pub print: bool,
 
@@ -66,7 +69,7 @@ pub struct Cli {
     #[arg(long)]
     pub no_mouse: bool,
 
-    /// Play the scripted demo in a throw-away sample project; needs no model and no network
+    /// Play a scripted demo in a throw-away project; needs no model and no network
     #[arg(long, conflicts_with = "model")]
     pub demo: bool,
 

@@ -110,7 +110,15 @@ fn help_and_version_are_no_errors() {
     let help = refused(&["--help"]);
     assert_eq!((help.kind(), help.exit_code()), (ErrorKind::DisplayHelp, 0));
     let text = help.to_string();
-    for part in ["--demo", "--print", "doctor", "Exit codes", "balanced", "stream-json"] {
+    for part in [
+        "--demo",
+        "--print",
+        "doctor",
+        "Exit codes",
+        "codebot [OPTIONS] doctor",
+        "balanced",
+        "stream-json",
+    ] {
         assert!(text.contains(part), "{part} is missing in {text}");
     }
     let version = refused(&["--version"]);

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use codebot::app::service::{
     Failure, Front, Handle, Level, LocalServer, ProviderOffer, Ready, Request, Setup, Update,
 };
-use codebot::headless::prompt::{MAX_STDIN, PromptError, gather};
+use codebot::headless::prompt::{MAX_STDIN, PromptError, gather, gather_patiently};
 use codebot::headless::report::reporter;
 use codebot::headless::session::drive;
 use codebot::headless::signals::{Signals, Stop};
@@ -460,4 +460,20 @@ fn a_prompt_that_says_nothing_too_much_or_no_text_is_refused() {
     );
     let binary = gather(Some("hi"), Some(Cursor::new(vec![0xff, 0xfe])));
     assert!(matches!(binary, Err(PromptError::NotText)));
+}
+
+#[test]
+fn a_pipe_that_stays_open_is_waited_for_and_told_about() {
+    let (reader, mut writer) = io::pipe().unwrap();
+    let (sender, told) = std::sync::mpsc::channel();
+    let slow = std::thread::spawn(move || {
+        gather_patiently(Some("review"), Some(reader), move || sender.send(()).unwrap())
+    });
+    told.recv_timeout(std::time::Duration::from_secs(20)).unwrap();
+    writer.write_all(b"late").unwrap();
+    drop(writer);
+    assert_eq!(slow.join().unwrap().unwrap(), "review\n\nlate");
+
+    let quick = gather_patiently(Some("hi"), Some(Cursor::new(vec![])), || panic!("no wait"));
+    assert_eq!(quick.unwrap(), "hi");
 }
