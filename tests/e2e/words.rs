@@ -4,7 +4,7 @@
 /// Stands in front of the composer.
 pub(crate) const COMPOSER: &str = "❯";
 /// Stands in the run line while a run is active.
-pub(crate) const RUNNING: &str = "esc stops";
+pub(crate) const RUNNING: &str = "· esc stops";
 /// The first option of an approval panel.
 pub(crate) const PANEL: &str = "Yes, once";
 /// The permission mode in the footer at the start.
