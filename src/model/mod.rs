@@ -25,6 +25,7 @@ pub mod probe;
 pub mod providers;
 pub mod resolve;
 pub mod retry_after;
+pub mod scripted;
 pub mod sse;
 pub mod think;
 pub mod wire_ids;
