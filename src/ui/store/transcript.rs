@@ -1,124 +1,311 @@
 //! The conversation as cells: what `Event`s and updates left on the screen, in order. Rows, widths
 //! and colours belong to the view; a cell only knows its content and a version that grows with
-//! every change, so that layouts can be cached.
+//! every change, so that layouts can be cached. Every text passes the sanitising door here.
 
-use crate::kernel::event::Preview;
-use crate::kernel::message::{CallId, CallStatus, Detail};
+mod answer;
+mod calls;
+mod cell;
 
-/// Names a cell for as long as the session lives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct CellId(pub u64);
+use crate::app::service::Level;
+use crate::kernel::event::{EndReason, Event, RunSummary};
+use crate::kernel::message::{Block, Message, Origin, UserMessage};
+use crate::ui::text::sanitize;
 
-/// One entry of the transcript.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Cell {
-    /// Its name.
-    pub id: CellId,
-    /// Grows with every change of content or fold.
-    pub version: u32,
-    /// The user's own choice; `None` follows the kind's default.
-    pub fold: Option<Fold>,
-    /// What it shows.
-    pub kind: CellKind,
+pub use cell::{Cell, CellId, CellKind, Fold, ToolCell, ToolState};
+
+use answer::Answer;
+use calls::Calls;
+
+/// All cells of a session.
+#[derive(Debug, Default)]
+pub struct Transcript {
+    cells: Vec<Cell>,
+    next: u64,
+    version: u64,
+    lines: u64,
+    /// What Ctrl+O chose for all cells.
+    all: Option<Fold>,
+    answer: Answer,
+    calls: Calls,
+    error_shown: bool,
 }
 
-/// Whether a cell shows all it has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fold {
-    /// Only the kind's short form.
-    Folded,
-    /// Everything.
-    Open,
+impl Transcript {
+    /// The cells in order.
+    pub fn cells(&self) -> &[Cell] {
+        &self.cells
+    }
+
+    /// Whether there is nothing to show.
+    pub fn is_empty(&self) -> bool {
+        self.cells.is_empty()
+    }
+
+    /// Grows with every change.
+    pub fn version(&self) -> u64 {
+        self.version
+    }
+
+    /// Lines that ever came in, about; the difference of two values says how much is new.
+    pub fn lines(&self) -> u64 {
+        self.lines
+    }
+
+    /// Place of a cell, or of the next one when it is gone.
+    pub fn place(&self, id: CellId) -> usize {
+        self.cells.partition_point(|cell| cell.id < id)
+    }
+
+    /// The cell of that name.
+    pub fn get(&self, id: CellId) -> Option<&Cell> {
+        self.cells.get(self.place(id)).filter(|cell| cell.id == id)
+    }
+
+    /// Whether any cell changes with time (spinner, countdown).
+    pub fn is_animated(&self) -> bool {
+        self.cells.iter().rev().take(64).any(Cell::is_animated)
+    }
+
+    /// The source of the last answer, for copying.
+    pub fn last_answer(&self) -> Option<&str> {
+        self.cells.iter().rev().find_map(|cell| match &cell.kind {
+            CellKind::Assistant { text, .. } => Some(text.as_str()),
+            _ => None,
+        })
+    }
+
+    /// Whether the cell shows all it has.
+    pub fn is_open(&self, cell: &Cell) -> bool {
+        let chosen = cell.fold.or(self.all);
+        match &cell.kind {
+            _ if chosen.is_some() => chosen == Some(Fold::Open),
+            CellKind::Tool(tool) => tool.has_failed(),
+            CellKind::Thinking { .. } | CellKind::Retry { .. } => false,
+            CellKind::User { .. }
+            | CellKind::Assistant { .. }
+            | CellKind::Notice { .. }
+            | CellKind::Summary { .. } => true,
+        }
+    }
+
+    /// Folds an open cell and opens a folded one. Unknown ids are ignored.
+    pub fn toggle_fold(&mut self, id: CellId) {
+        let Some(cell) = self.get(id) else { return };
+        let fold = if self.is_open(cell) { Fold::Folded } else { Fold::Open };
+        self.change(id, |cell| cell.fold = Some(fold));
+    }
+
+    /// Opens every cell, or folds every cell when all are open.
+    pub fn fold_all(&mut self) {
+        let fold = if self.all == Some(Fold::Open) { Fold::Folded } else { Fold::Open };
+        self.all = Some(fold);
+        self.version += 1;
+        for cell in self.cells.iter_mut().filter(|cell| cell.fold.is_some()) {
+            cell.fold = None;
+            cell.version += 1;
+        }
+    }
+
+    /// Adds a line of the application.
+    pub fn notice(&mut self, level: Level, text: &str) {
+        let text = sanitize::clean(text).trim().to_owned();
+        self.push(CellKind::Notice { level, text });
+    }
+
+    /// Takes in what a run did. `now_ms` is the store's clock.
+    pub fn apply(&mut self, event: &Event, now_ms: u64) {
+        match event {
+            Event::RunStart { .. } => self.error_shown = false,
+            Event::TurnStart { .. } => self.end_retries(),
+            Event::MessageStart { .. } => {
+                self.end_retries();
+                self.begin_answer();
+            }
+            Event::MessageDelta { delta } => self.delta(delta),
+            Event::MessageEnd { message } => self.commit(message, now_ms),
+            Event::MessageDiscarded { .. } => self.discard_answer(),
+            Event::ToolStart { call, preview } => {
+                self.pause_answer();
+                self.start_call(call, preview.as_ref(), now_ms);
+            }
+            Event::ToolProgress { id, progress } => self.progress(id, progress),
+            Event::ToolEnd { id, status, result, .. } => self.end_call(id, *status, result, now_ms),
+            Event::ApprovalAsked { approval } => self.ask(approval),
+            Event::ApprovalClosed { id, .. } => self.asked(id),
+            Event::Retry { attempt, max, delay_ms, error } => {
+                self.retry(*attempt, *max, now_ms + delay_ms, error);
+            }
+            Event::StreamFallback => {
+                self.notice(
+                    Level::Info,
+                    "the service did not stream; the answer came in one piece",
+                );
+            }
+            Event::Status { text } => self.notice(Level::Info, text),
+            Event::Error { message } => {
+                self.error_shown = true;
+                self.notice(Level::Error, message);
+            }
+            Event::RunEnd { summary } => self.end_run(summary, now_ms),
+            // Counters, queues, mode and refusals belong to other parts of the screen.
+            Event::Usage { .. }
+            | Event::TurnEnd { .. }
+            | Event::Queue { .. }
+            | Event::QueueReturned { .. }
+            | Event::Mode { .. }
+            | Event::Rejected { .. } => {}
+        }
+    }
+
+    /// Shows the history of a resumed session.
+    pub fn load(&mut self, history: &[Message]) {
+        for message in history {
+            self.commit(message, 0);
+        }
+        self.close_calls(0);
+    }
+
+    fn commit(&mut self, message: &Message, now_ms: u64) {
+        match message {
+            Message::User(message) => self.user(message),
+            Message::Assistant(message) => self.end_answer(message, now_ms),
+            Message::Tool(result) => {
+                if self.is_running(&result.call_id) {
+                    self.end_call(&result.call_id, result.status, result, now_ms);
+                }
+            }
+            Message::Note(note) => self.notice(Level::Info, &note.text),
+        }
+    }
+
+    fn user(&mut self, message: &UserMessage) {
+        let text = user_text(&message.blocks);
+        match message.origin {
+            Origin::Prompt => self.push(CellKind::User { text, mark: None }),
+            Origin::Steer => self.push(CellKind::User { text, mark: Some("steer") }),
+            Origin::FollowUp => self.push(CellKind::User { text, mark: Some("follow-up") }),
+            Origin::Notice => self.push(CellKind::Notice { level: Level::Info, text }),
+            Origin::Resume => {
+                let text = "the answer hit the output limit and goes on".to_owned();
+                self.push(CellKind::Notice { level: Level::Info, text })
+            }
+        };
+    }
+
+    fn retry(&mut self, attempt: u32, max: u32, until_ms: u64, error: &str) {
+        let error = sanitize::clean_line(error).into_owned();
+        let kind = CellKind::Retry { attempt, max, until_ms, error, done: false };
+        match self.cells.last() {
+            Some(Cell { id, kind: CellKind::Retry { .. }, .. }) => {
+                let id = *id;
+                self.change(id, |cell| cell.kind = kind);
+            }
+            _ => {
+                self.push(kind);
+            }
+        }
+    }
+
+    fn end_retries(&mut self) {
+        let open = |cell: &&Cell| matches!(cell.kind, CellKind::Retry { done: false, .. });
+        let Some(id) = self.cells.iter().rev().take(8).find(open).map(|cell| cell.id) else {
+            return;
+        };
+        self.change(id, |cell| {
+            if let CellKind::Retry { done, .. } = &mut cell.kind {
+                *done = true;
+            }
+        });
+    }
+
+    fn end_run(&mut self, summary: &RunSummary, now_ms: u64) {
+        self.end_retries();
+        self.close_answer();
+        self.close_calls(now_ms);
+        if let Some(error) = summary.error.as_ref().filter(|_| !self.error_shown) {
+            self.notice(Level::Error, &error.message);
+        }
+        self.push(CellKind::Summary { text: summary_line(summary) });
+    }
+
+    fn push(&mut self, kind: CellKind) -> CellId {
+        let id = CellId(self.next);
+        self.next += 1;
+        self.version += 1;
+        self.lines += 1;
+        self.cells.push(Cell { id, version: 0, base: 0, fold: None, kind });
+        id
+    }
+
+    fn change(&mut self, id: CellId, change: impl FnOnce(&mut Cell)) {
+        let place = self.place(id);
+        if let Some(cell) = self.cells.get_mut(place).filter(|cell| cell.id == id) {
+            change(cell);
+            cell.version += 1;
+            self.version += 1;
+        }
+    }
+
+    fn remove(&mut self, gone: impl Fn(&Cell) -> bool, from: CellId) {
+        let place = self.place(from);
+        let tail = self.cells.split_off(place);
+        self.cells.extend(tail.into_iter().filter(|cell| !gone(cell)));
+        self.version += 1;
+    }
 }
 
-/// What a cell shows.
-#[derive(Clone, Debug, PartialEq)]
-pub enum CellKind {
-    /// Words of the user.
-    User {
-        /// The words.
-        text: String,
-        /// A short mark for steering and follow-ups, `None` for prompts.
-        mark: Option<&'static str>,
-    },
-    /// An answer in Markdown.
-    Assistant {
-        /// The source.
-        text: String,
-        /// Whether more may come.
-        streaming: bool,
-    },
-    /// Reasoning.
-    Thinking {
-        /// The source.
-        text: String,
-        /// Whether more may come.
-        streaming: bool,
-    },
-    /// A tool call.
-    Tool(Box<ToolCell>),
-    /// A wait before another attempt.
-    Retry {
-        /// Counted from 1.
-        attempt: u32,
-        /// The most there will be.
-        max: u32,
-        /// When the attempt starts, in milliseconds of the store's clock.
-        until_ms: u64,
-        /// What went wrong.
-        error: String,
-        /// Whether the wait is over.
-        done: bool,
-    },
-    /// A line of the application.
-    Notice {
-        /// How bad it is.
-        level: crate::app::service::Level,
-        /// The line.
-        text: String,
-    },
-    /// The end of a run, one dim line.
-    Summary {
-        /// The line.
-        text: String,
-    },
+fn user_text(blocks: &[Block]) -> String {
+    let mut parts = Vec::new();
+    for block in blocks {
+        match block {
+            Block::Text { text } => parts.push(sanitize::clean(text).into_owned()),
+            Block::Image { media_type, data } => {
+                let size = bytes_text(data.len() as u64 / 4 * 3);
+                parts.push(format!("[{} · {size}]", sanitize::clean_line(media_type)));
+            }
+            Block::Thinking { .. } | Block::Call(_) | Block::Opaque(_) => {}
+        }
+    }
+    parts.join("\n").trim_end().to_owned()
 }
 
-/// A tool call on screen.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ToolCell {
-    /// Which call.
-    pub call: CallId,
-    /// The tool's name.
-    pub name: String,
-    /// Its main argument, for the first line.
-    pub title: String,
-    /// Diff or command.
-    pub preview: Option<Preview>,
-    /// How far it is.
-    pub state: ToolState,
-    /// Start in milliseconds of the store's clock.
-    pub started_ms: u64,
-    /// Live tail of a command, or the result's text once ended.
-    pub output: String,
-    /// Bytes of output so far.
-    pub bytes: u64,
-    /// Facts about the end.
-    pub detail: Option<Detail>,
+/// For example `done · 3 turns · 4 tools · 12.3 s`.
+fn summary_line(summary: &RunSummary) -> String {
+    let word = match summary.reason {
+        EndReason::Stop => "done",
+        EndReason::Aborted => "stopped",
+        EndReason::MaxTurns => "turn limit reached",
+        EndReason::Error => "failed",
+    };
+    let mut line = format!("{word} · {}", counted(summary.turns, "turn"));
+    if summary.tool_calls > 0 {
+        line.push_str(&format!(" · {}", counted(summary.tool_calls, "tool")));
+        if summary.tool_errors > 0 {
+            line.push_str(&format!(" ({} not ok)", summary.tool_errors));
+        }
+    }
+    line.push_str(&format!(" · {}", duration_text(summary.elapsed_ms)));
+    line
 }
 
-/// How far a call is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ToolState {
-    /// Started, not yet ended.
-    Running,
-    /// Waits for the user.
-    Asking,
-    /// Over.
-    Ended {
-        /// How.
-        status: CallStatus,
-        /// End in milliseconds of the store's clock.
-        at_ms: u64,
-    },
+fn counted(count: u32, word: &str) -> String {
+    if count == 1 { format!("1 {word}") } else { format!("{count} {word}s") }
+}
+
+/// A duration for people: `340 ms`, `12.3 s`, `2 min 5 s`.
+pub fn duration_text(ms: u64) -> String {
+    match ms {
+        0..1000 => format!("{ms} ms"),
+        1000..60_000 => format!("{}.{} s", ms / 1000, ms % 1000 / 100),
+        _ => format!("{} min {} s", ms / 60_000, ms / 1000 % 60),
+    }
+}
+
+/// A size for people: `812 B`, `4.2 KB`, `1.3 MB`.
+pub fn bytes_text(bytes: u64) -> String {
+    match bytes {
+        0..1000 => format!("{bytes} B"),
+        1000..1_000_000 => format!("{}.{} KB", bytes / 1000, bytes % 1000 / 100),
+        _ => format!("{}.{} MB", bytes / 1_000_000, bytes % 1_000_000 / 100_000),
+    }
 }
