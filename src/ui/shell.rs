@@ -5,7 +5,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use ratatui::layout::Rect;
+use ratatui::layout::{Position, Rect};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
@@ -205,6 +205,7 @@ impl Shell {
     async fn wait(&mut self) -> Wake {
         let tick = self.store.next_tick().map(|ms| self.start + Duration::from_millis(ms));
         let at = [tick, self.frames.due()].into_iter().flatten().min();
+        let colours = self.rows.colours_ready();
         tokio::select! {
             biased;
             report = self.reader.next() => Wake::Terminal(report),
@@ -217,6 +218,7 @@ impl Shell {
                 Wake::Message(news.map_or(Msg::AppGone, Msg::Update))
             }
             Some(event) = self.front.events.recv() => Wake::Message(Msg::Event(event)),
+            () = colours.notified() => Wake::Message(Msg::Highlighted),
             () = sleep_until(at.unwrap_or(self.start)), if at.is_some() => Wake::Time,
         }
     }
@@ -288,7 +290,11 @@ impl Shell {
         if let Input::Click { column, row } = input {
             let (width, height) = self.store.size;
             let area = regions(&self.store, Rect { x: 0, y: 0, width, height }).transcript;
-            if area.contains((column, row).into())
+            let at = Position { x: column, y: row };
+            if self.rows.more_area(area).is_some_and(|more| more.contains(at)) {
+                return Msg::ClickMore;
+            }
+            if area.contains(at)
                 && let Some(cell) = self.rows.hit(row - area.y)
             {
                 return Msg::ClickCell(cell);
@@ -328,7 +334,7 @@ impl Shell {
         let area = Rect { x: 0, y: 0, width: size.0, height: size.1 };
         let place = regions(&self.store, area).transcript;
         let store = &self.store;
-        let settled = self.rows.prepare(
+        self.rows.prepare(
             &store.transcript,
             &store.scroll,
             place.width,
@@ -336,6 +342,7 @@ impl Shell {
             &store.theme,
             store.now_ms,
         );
+        let settled = self.rows.settled();
         let _none = self.change(Msg::Settled { settled, rows: place.height });
         let (store, rows) = (&self.store, &self.rows);
         self.screen.draw(|area, buf| view::draw(store, rows, area, buf))?;

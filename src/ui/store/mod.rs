@@ -46,6 +46,8 @@ pub enum Msg {
     Input(Input),
     /// A click on a cell of the transcript.
     ClickCell(CellId),
+    /// A click on the control that leads back to the newest line.
+    ClickMore,
     /// The layout carried out a movement; `rows` of the transcript are on screen.
     Settled {
         /// Where it arrived.
@@ -271,6 +273,7 @@ pub fn update(store: &mut Store, now_ms: u64, msg: Msg) -> Vec<Effect> {
     match msg {
         Msg::Input(input) => keys::input(store, input, &mut out),
         Msg::ClickCell(cell) => store.transcript.toggle_fold(cell),
+        Msg::ClickMore => store.scroll.end(),
         Msg::Settled { settled, rows } => {
             store.page_rows = rows;
             store.scroll.settle(&settled, &store.transcript);

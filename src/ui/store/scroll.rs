@@ -11,6 +11,9 @@ pub struct Anchor {
     pub cell: CellId,
     /// The byte of its source that the top row shows.
     pub offset: u32,
+    /// Which of the rows that begin at that byte, counted from 0 (blank rows and marks share the
+    /// byte of the text below them); clamped after a resize.
+    pub nth: u16,
 }
 
 /// What the screen shows.
@@ -73,7 +76,7 @@ impl Scroll {
     /// To the first row.
     pub fn home(&mut self, transcript: &Transcript) {
         if let Some(first) = transcript.cells().first() {
-            self.go(Anchor { cell: first.id, offset: 0 }, transcript);
+            self.go(Anchor { cell: first.id, offset: 0, nth: 0 }, transcript);
         }
     }
 
@@ -96,7 +99,7 @@ impl Scroll {
             (0..here.min(cells.len())).rev().find(is_user)
         };
         match found {
-            Some(place) => self.go(Anchor { cell: cells[place].id, offset: 0 }, transcript),
+            Some(place) => self.go(Anchor { cell: cells[place].id, offset: 0, nth: 0 }, transcript),
             None if forward => self.end(),
             None => self.home(transcript),
         }

@@ -95,10 +95,7 @@ impl Writer<'_> {
             Event::Html(text) | Event::InlineHtml(text) => self.html(&text, range.start),
             Event::SoftBreak | Event::HardBreak => self.line_break(),
             Event::Rule => self.rule(),
-            Event::TaskListMarker(done) => {
-                let (mark, role) = if done { ("☑ ", Role::Success) } else { ("☐ ", Role::Dim) };
-                self.line.add(mark, role);
-            }
+            Event::TaskListMarker(done) => self.task(done),
             // Switched off: these never come, their source is text.
             Event::InlineMath(text) | Event::DisplayMath(text) | Event::FootnoteReference(text) => {
                 self.text(&text, &range)
@@ -277,6 +274,18 @@ impl Writer<'_> {
         let width = super::width::width(&mark);
         let mark = Some(Line::of(&mark, Role::Marker));
         self.containers.push(Container::Item { mark, width });
+    }
+
+    /// The box of a task stands in place of the list mark.
+    fn task(&mut self, done: bool) {
+        let (shape, role) = if done { ("☑ ", Role::Success) } else { ("☐ ", Role::Dim) };
+        match self.containers.last_mut() {
+            Some(Container::Item { mark: mark @ Some(_), width }) => {
+                *mark = Some(Line::of(shape, role));
+                *width = 2;
+            }
+            _ => self.line.add(shape, role),
+        }
     }
 
     fn end_item(&mut self) {

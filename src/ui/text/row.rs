@@ -99,7 +99,8 @@ impl Line {
             let from = start.max(range.start);
             let to = end.min(range.end);
             if from < to {
-                self.push_plain(&other.text[from..to], run.ink, moved(run.src, from - start));
+                let text = other.text.get(from..to).unwrap_or_default();
+                self.push_plain(text, run.ink, moved(run.src, from - start));
             }
             start = end;
             if start >= range.end {

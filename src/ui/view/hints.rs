@@ -1,4 +1,4 @@
-//! Small helps around the composer: the menu of commands and the mark for unseen lines.
+//! The menu of commands above the composer.
 
 use ratatui::layout::Rect;
 
@@ -22,16 +22,4 @@ pub fn menu(store: &Store, area: Rect, canvas: &mut Canvas<'_>) {
             &[Piece::new(role, format!("{name:<18}")), Piece::new(Role::Dim, row.help)],
         );
     }
-}
-
-/// Says how many lines came in below, while the reader is elsewhere.
-pub fn unseen(store: &Store, area: Rect, canvas: &mut Canvas<'_>) {
-    if store.scroll.is_latest() || area.height < 2 {
-        return;
-    }
-    let text = match store.scroll.unseen(&store.transcript) {
-        0 => " ↓ more below ".to_owned(),
-        lines => format!(" ↓ {lines} new "),
-    };
-    canvas.row_right(area, usize::from(area.height) - 1, &[Piece::new(Role::Accent, text)]);
 }

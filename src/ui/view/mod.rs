@@ -1,5 +1,6 @@
 //! Pure drawing: state in, cells of the terminal out. No I/O, no clock, no change of state.
 
+pub mod cell;
 pub mod composer;
 pub mod hints;
 pub mod layout;
@@ -37,7 +38,6 @@ pub fn draw(
         welcome::draw(store, regions.transcript, &mut canvas);
     } else {
         transcript::draw(rows, regions.transcript, canvas.buffer());
-        hints::unseen(store, regions.transcript, &mut canvas);
     }
     status::run_line(store, regions.run, &mut canvas);
     queue::line(store, regions.queue, &mut canvas);

@@ -1,0 +1,63 @@
+//! Commands: live tail with a byte counter while they run, the last lines once they ended.
+
+use crate::kernel::event::Preview;
+use crate::kernel::message::Detail;
+use crate::ui::store::transcript::{ToolCell, bytes_text};
+use crate::ui::text::role::{Ink, Role};
+use crate::ui::text::row::{Line, Row};
+use crate::ui::text::{sanitize, wrap};
+
+use super::output::{self, Side};
+use super::{Extent, Look};
+
+const LIVE_ROWS: usize = 8;
+const SHORT_ROWS: usize = 5;
+/// Above this the counter says something the tail does not.
+const COUNTER_FROM: u64 = 1000;
+
+/// First line, the whole command when opened, output.
+pub fn rows(tool: &ToolCell, look: Look) -> Vec<Row> {
+    let mut facts = Vec::new();
+    if let Some(Detail::Shell { exit, .. }) = &tool.detail {
+        match exit {
+            Some(0) => {}
+            Some(code) => facts.push(format!("exit {code}")),
+            None => facts.push("killed".to_owned()),
+        }
+    }
+    if tool.is_running() && tool.bytes >= COUNTER_FROM {
+        facts.push(bytes_text(tool.bytes));
+    }
+    let mut rows = vec![output::head(tool, &facts, look)];
+    if look.extent == Extent::Full {
+        command_rows(tool, look, &mut rows);
+    }
+    let short = if tool.is_running() { LIVE_ROWS } else { SHORT_ROWS };
+    if tool.is_running() {
+        let look = Look { extent: Extent::Short, ..look };
+        let mut live = output::body(&tool.output, Side::Tail, short, look);
+        // How much scrolled by stands in the counter; the tail is all there is to open.
+        if live.len() > short {
+            live.remove(0);
+        }
+        rows.extend(live);
+    } else {
+        rows.extend(output::body(&tool.output, Side::Tail, short, look));
+    }
+    rows
+}
+
+fn command_rows(tool: &ToolCell, look: Look, rows: &mut Vec<Row>) {
+    let Some(Preview::Command { command, .. }) = &tool.preview else { return };
+    if !command.trim_end().contains('\n') && !tool.title.ends_with('…') {
+        return;
+    }
+    let (first, rest) = (Line::of("  $ ", Role::Prompt), Line::of("    ", Role::Prompt));
+    let shown = sanitize::visible(command);
+    let mut lead = &first;
+    for words in shown.trim_end().split('\n') {
+        let line = Line::of(words, Ink::new(Role::CodeText));
+        wrap::hard(&line, look.columns, lead, &rest, rows);
+        lead = &rest;
+    }
+}

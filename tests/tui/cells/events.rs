@@ -1,0 +1,241 @@
+//! From events to cells.
+
+use codebot::kernel::event::{Delta, EndReason, Event, RunError, RunSummary};
+use codebot::kernel::message::{Block, CallStatus, Message, Note, Origin, Timestamp, Usage};
+use codebot::ui::store::transcript::{CellKind, Fold, ToolState, Transcript};
+use serde_json::json;
+
+use super::{assistant, begin, call, ended, result, said, text, thinking, transcript, user};
+
+fn kinds(transcript: &Transcript) -> Vec<String> {
+    transcript
+        .cells()
+        .iter()
+        .map(|cell| match &cell.kind {
+            CellKind::User { text, mark } => format!("user {} {text}", mark.unwrap_or("-")),
+            CellKind::Assistant { text, .. } => format!("assistant {text}"),
+            CellKind::Thinking { text, .. } => format!("thinking {text}"),
+            CellKind::Tool(tool) => match tool.state {
+                ToolState::Ended { status, .. } => format!("{} {status:?}", tool.name),
+                state => format!("{} {state:?}", tool.name),
+            },
+            CellKind::Retry { done, .. } => format!("retry {done}"),
+            CellKind::Notice { text, .. } => format!("notice {text}"),
+            CellKind::Summary { text } => format!("summary {text}"),
+        })
+        .collect()
+}
+
+fn summary(reason: EndReason) -> RunSummary {
+    RunSummary {
+        run: "r".into(),
+        reason,
+        turns: 1,
+        tool_calls: 0,
+        tool_errors: 0,
+        denied_unasked: 0,
+        usage: Usage::default(),
+        elapsed_ms: 800,
+        text: String::new(),
+        error: None,
+    }
+}
+
+#[test]
+fn deltas_fill_one_cell_of_their_kind() {
+    let shown = transcript(&[
+        begin(),
+        thinking("hm"),
+        thinking("m"),
+        text("\n\n"),
+        text("  Hello"),
+        text(" world"),
+        Event::MessageEnd {
+            message: assistant(vec![
+                Block::Thinking { text: "hmm".into(), opaque: None },
+                Block::text("\n\n  Hello world"),
+            ]),
+        },
+    ]);
+    assert_eq!(kinds(&shown), ["thinking hmm", "assistant Hello world"]);
+    assert!(shown.cells().iter().all(|cell| !cell.is_streaming() && cell.base == 0));
+}
+
+#[test]
+fn the_committed_message_has_the_last_word() {
+    let shown = transcript(&[
+        begin(),
+        text("partial answ"),
+        Event::MessageEnd { message: assistant(vec![Block::text("whole answer")]) },
+    ]);
+    assert_eq!(kinds(&shown), ["assistant whole answer"]);
+    assert!(shown.cells()[0].base > 0);
+}
+
+#[test]
+fn a_discarded_answer_leaves_nothing() {
+    let shown = transcript(&[
+        said("hi", Origin::Prompt),
+        begin(),
+        thinking("a"),
+        text("b"),
+        Event::ToolStart { call: call("1", "read", json!({ "path": "x" })), preview: None },
+        ended("1", "read", CallStatus::Cancelled, "", None),
+        text("c"),
+        Event::MessageDiscarded { turn: 1 },
+    ]);
+    assert_eq!(kinds(&shown), ["user - hi"]);
+}
+
+#[test]
+fn steering_and_follow_ups_are_marked() {
+    let shown = transcript(&[
+        said("a", Origin::Prompt),
+        said("b", Origin::Steer),
+        said("c", Origin::FollowUp),
+        said("d", Origin::Notice),
+    ]);
+    assert_eq!(kinds(&shown), ["user - a", "user steer b", "user follow-up c", "notice d"]);
+}
+
+#[test]
+fn an_escape_sequence_cut_by_deltas_is_still_one() {
+    let shown = transcript(&[begin(), text("a\x1b"), text("]0;ow"), text("n\x07b\r"), text("\nc")]);
+    assert_eq!(kinds(&shown), ["assistant ab\nc"]);
+}
+
+#[test]
+fn a_wait_is_one_cell_until_the_answer_begins() {
+    let retry = |attempt| Event::Retry { attempt, max: 3, delay_ms: 10, error: "busy".into() };
+    let mut shown = transcript(&[retry(1), retry(2)]);
+    assert_eq!(kinds(&shown), ["retry false"]);
+    assert!(shown.is_animated());
+    shown.apply(&begin(), 1010);
+    assert_eq!(kinds(&shown), ["retry true"]);
+    assert!(!shown.is_animated());
+}
+
+#[test]
+fn a_run_ends_with_one_line_and_no_open_call() {
+    let mut shown = transcript(&[Event::ToolStart {
+        call: call("1", "bash", json!({ "command": "sleep 9" })),
+        preview: None,
+    }]);
+    shown.apply(&Event::RunEnd { summary: summary(EndReason::Aborted) }, 2000);
+    assert_eq!(kinds(&shown), ["bash Cancelled", "summary stopped · 1 turn · 800 ms"]);
+}
+
+#[test]
+fn an_error_is_shown_once() {
+    let error = RunError { message: "no credit".into(), provider: true };
+    let failed = RunSummary { error: Some(error), ..summary(EndReason::Error) };
+    let end = Event::RunEnd { summary: failed };
+    let start = Event::RunStart { run: "r".into() };
+    let both = [start.clone(), Event::Error { message: "no credit".into() }, end.clone()];
+    assert_eq!(kinds(&transcript(&both))[0], "notice no credit");
+    assert_eq!(transcript(&both).cells().len(), 2);
+    assert_eq!(transcript(&[start, end]).cells().len(), 2);
+}
+
+#[test]
+fn a_resumed_session_shows_the_same_cells_as_the_live_one() {
+    let first = call("1", "read", json!({ "path": "a.rs" }));
+    let answer = assistant(vec![Block::text("I read it."), Block::Call(first.clone())]);
+    let last = assistant(vec![Block::text("Done.")]);
+    let live = transcript(&[
+        said("go", Origin::Prompt),
+        begin(),
+        text("I read it."),
+        Event::MessageDelta { delta: Delta::Call { name: "read".into(), bytes: 3 } },
+        Event::ToolStart { call: first, preview: None },
+        ended("1", "read", CallStatus::Ok, "words", None),
+        Event::MessageEnd { message: answer.clone() },
+        Event::MessageEnd { message: Message::Tool(result("1", "read", CallStatus::Ok, "words")) },
+        begin(),
+        text("Done."),
+        Event::MessageEnd { message: last.clone() },
+    ]);
+    let mut loaded = Transcript::default();
+    let tool = Message::Tool(result("1", "read", CallStatus::Ok, "words"));
+    loaded.load(&[user("go", Origin::Prompt), answer, tool, last]);
+    assert_eq!(kinds(&loaded), kinds(&live));
+}
+
+#[test]
+fn a_call_without_a_result_is_closed_when_a_session_is_resumed() {
+    let mut shown = Transcript::default();
+    let open = call("1", "bash", json!({ "command": "make" }));
+    let note = Note { id: "n".into(), at: Timestamp(0), text: "interrupted".into() };
+    shown.load(&[assistant(vec![Block::Call(open)]), Message::Note(note)]);
+    assert_eq!(kinds(&shown), ["bash Cancelled", "notice interrupted"]);
+}
+
+#[test]
+fn titles_name_the_main_argument_in_one_line() {
+    let title = |name: &str, args: serde_json::Value| {
+        let shown = transcript(&[Event::ToolStart { call: call("1", name, args), preview: None }]);
+        match &shown.cells()[0].kind {
+            CellKind::Tool(tool) => tool.title.clone(),
+            kind => panic!("{kind:?}"),
+        }
+    };
+    assert_eq!(title("bash", json!({ "command": "ls\nrm x" })), "ls …");
+    assert_eq!(title("grep", json!({ "pattern": "a", "path": "src" })), "a in src");
+    assert_eq!(title("edit", json!({ "old": "x", "path": "a.rs" })), "a.rs");
+    assert_eq!(title("odd", json!({ "n": 1, "what": "this" })), "this");
+    assert_eq!(title("none", json!({})), "");
+}
+
+#[test]
+fn outputs_are_bounded_and_say_what_is_missing() {
+    let long = "x".repeat(200_000);
+    let shown = transcript(&[
+        Event::ToolStart { call: call("1", "bash", json!({})), preview: None },
+        ended("1", "bash", CallStatus::Ok, &long, None),
+    ]);
+    let CellKind::Tool(tool) = &shown.cells()[0].kind else { panic!("no tool") };
+    assert!(tool.output.len() < 66_000);
+    assert!(tool.output.contains("134.4 KB left out"), "{}", &tool.output[49_100..49_200]);
+}
+
+#[test]
+fn all_outputs_together_are_bounded() {
+    let long = "x".repeat(64_000);
+    let mut shown = Transcript::default();
+    for number in 0..400 {
+        let id = format!("c{number}");
+        let call = call(&id, "bash", json!({}));
+        shown.apply(&Event::ToolStart { call, preview: None }, 0);
+        shown.apply(&ended(&id, "bash", CallStatus::Ok, &long, None), 0);
+    }
+    let kept: usize = shown
+        .cells()
+        .iter()
+        .map(|cell| match &cell.kind {
+            CellKind::Tool(tool) => tool.output.len(),
+            _ => 0,
+        })
+        .sum();
+    assert!(kept < 18 * 1024 * 1024, "{kept}");
+}
+
+#[test]
+fn folding_follows_the_kind_until_the_user_chooses() {
+    let mut shown = transcript(&[
+        begin(),
+        thinking("a"),
+        Event::ToolStart { call: call("1", "bash", json!({})), preview: None },
+        ended("1", "bash", CallStatus::Error, "no", None),
+    ]);
+    let open = |shown: &Transcript| -> Vec<bool> {
+        shown.cells().iter().map(|cell| shown.is_open(cell)).collect()
+    };
+    assert_eq!(open(&shown), [false, true]);
+    let id = shown.cells()[0].id;
+    shown.toggle_fold(id);
+    assert_eq!(shown.cells()[0].fold, Some(Fold::Open));
+    shown.fold_all();
+    assert_eq!(open(&shown), [true, true]);
+    shown.fold_all();
+    assert_eq!(open(&shown), [false, false]);
+}
