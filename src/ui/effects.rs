@@ -21,7 +21,7 @@ impl Shell {
             Effect::Request(request) => self.front.handle.request(request),
             // A terminal that can't be written to is noticed by the next frame.
             Effect::Copy(text) => drop(self.screen.copy(&text)),
-            Effect::Redraw => drop(self.screen.invalidate()),
+            Effect::Redraw => self.screen.invalidate(),
             Effect::Bell => drop(self.screen.bell()),
             Effect::Editor(text) => self.edit(text).await,
             Effect::SaveHistory(text) => self.save_history(text),

@@ -47,7 +47,7 @@ pub fn translate(batch: Vec<TermEvent>) -> Vec<Input> {
             TermEvent::Mouse(mouse) => inputs.extend(match mouse.kind {
                 MouseEventKind::ScrollUp => Some(Input::Wheel(-WHEEL_LINES)),
                 MouseEventKind::ScrollDown => Some(Input::Wheel(WHEEL_LINES)),
-                MouseEventKind::Up(MouseButton::Left) => {
+                MouseEventKind::Down(MouseButton::Left) => {
                     Some(Input::Click { column: mouse.column, row: mouse.row })
                 }
                 _ => None,

@@ -64,6 +64,8 @@ pub struct Screen {
     terminal: Terminal<CrosstermBackend<Writer>>,
     modes: Modes,
     title: String,
+    /// Whether the next frame has to draw every cell.
+    stale: bool,
 }
 
 impl Screen {
@@ -79,7 +81,7 @@ impl Screen {
                 return Err(error);
             }
         };
-        Ok(Self { terminal, modes, title: String::new() })
+        Ok(Self { terminal, modes, title: String::new(), stale: false })
     }
 
     /// Columns and rows now; 0×0 when the terminal does not say.
@@ -93,6 +95,11 @@ impl Screen {
         draw: impl FnOnce(Rect, &mut Buffer) -> Option<Position>,
     ) -> io::Result<()> {
         queue!(self.terminal.backend_mut(), BeginSynchronizedUpdate)?;
+        if std::mem::take(&mut self.stale) {
+            // Not `clear`: that asks the terminal for its cursor and waits for the answer.
+            let size = self.terminal.size()?;
+            self.terminal.resize(Rect::from((Position::ORIGIN, size)))?;
+        }
         let drawn = self.terminal.draw(|frame| {
             let area = frame.area();
             if let Some(position) = draw(area, frame.buffer_mut()) {
@@ -116,8 +123,8 @@ impl Screen {
     }
 
     /// Makes the next frame draw every cell.
-    pub fn invalidate(&mut self) -> io::Result<()> {
-        self.terminal.clear()
+    pub fn invalidate(&mut self) {
+        self.stale = true;
     }
 
     /// Sets the window's title when it changed. `title` must be clean.
@@ -152,8 +159,8 @@ impl Screen {
         take(self.modes)?;
         self.push_key_flags()?;
         let title = std::mem::take(&mut self.title);
-        self.set_title(&title)?;
-        self.invalidate()
+        self.invalidate();
+        self.set_title(&title)
     }
 
     /// Sets everything again after a stop from outside, in case the shell changed it meanwhile.
@@ -162,8 +169,8 @@ impl Screen {
         enable_raw_mode()?;
         let mut bytes = Vec::with_capacity(64);
         screen_bytes(self.modes, &mut bytes)?;
-        write_out(&bytes)?;
-        self.invalidate()
+        self.invalidate();
+        write_out(&bytes)
     }
 }
 

@@ -146,7 +146,7 @@ fn setup(store: &mut Store, chord: Chord, out: &mut Vec<Effect>) {
 fn overlay(store: &mut Store, chord: Chord, out: &mut Vec<Effect>) {
     match &mut store.overlay {
         Some(Overlay::Text(panel)) => {
-            let open = panel.key(chord);
+            let open = panel.key(chord, store.size);
             if !open {
                 store.overlay = None;
             }

@@ -6,6 +6,13 @@ use super::queue::QueuePanel;
 use super::slash::SLASH;
 use crate::ui::action::ACTIONS;
 use crate::ui::keymap::Chord;
+use crate::ui::text::width::{pad, truncate, width};
+use crate::ui::text::wrap::soft_ranges;
+
+/// Rows of a page that are not text: rule, title and the line of keys.
+pub const FRAME: usize = 3;
+/// Widest left column of a page, in cells.
+const LEFT: usize = 34;
 
 /// The open panel.
 #[derive(Clone, Debug)]
@@ -33,9 +40,26 @@ pub struct TextPanel {
 }
 
 impl TextPanel {
-    /// Handles a key; false closes the panel.
-    pub fn key(&mut self, chord: Chord) -> bool {
-        let last = self.lines.len().saturating_sub(1);
+    /// The lines as rows of `columns` cells: the right column wrapped beside the left one.
+    pub fn rows(&self, columns: usize) -> Vec<(String, String)> {
+        let left = self.lines.iter().map(|(name, _)| width(name)).max().unwrap_or(0);
+        let left = left.min(LEFT).min(columns * 2 / 5);
+        let mut rows = Vec::new();
+        for (name, text) in &self.lines {
+            let ranges = soft_ranges(text, columns.saturating_sub(left + 2));
+            for (at, range) in ranges.into_iter().enumerate() {
+                let name = if at == 0 { truncate(name, left) } else { "".into() };
+                rows.push((pad(&name, left + 2), text[range].to_owned()));
+            }
+        }
+        rows
+    }
+
+    /// Handles a key on a screen of that size; false closes the panel.
+    pub fn key(&mut self, chord: Chord, size: (u16, u16)) -> bool {
+        let rows = self.rows(usize::from(size.0.saturating_sub(2))).len();
+        let room = (usize::from(size.1) * 2 / 3).saturating_sub(FRAME);
+        let last = rows.saturating_sub(room);
         match chord.code {
             KeyCode::Up | KeyCode::Char('k') => self.scroll = self.scroll.saturating_sub(1),
             KeyCode::Down | KeyCode::Char('j' | ' ') => self.scroll = (self.scroll + 1).min(last),

@@ -240,3 +240,24 @@ fn the_conversation_scrolls_behind_the_panel() {
     assert!(stage.store.approvals.shown().is_some());
     assert!(stage.commands().is_empty());
 }
+
+#[test]
+fn the_exact_rule_of_always_is_never_cut_away() {
+    let rule = format!("bash({} --check)", "very/long/path/".repeat(12));
+    let mut stage = Stage::sized(40, 24);
+    stage.run_starts();
+    let mut approval = asks("k1", "make");
+    approval.rule = Some(rule.clone());
+    stage.event(Event::ApprovalAsked { approval });
+    let shown = stage.text();
+    assert!(shown.contains("3 No"), "{shown}");
+    assert!(shown.contains('…'), "{shown}");
+    stage.wait(600).key("w");
+    assert!(stage.text().contains("more lines"));
+    let mut seen = String::new();
+    for _ in 0..12 {
+        seen.push_str(&stage.text());
+        stage.key("down");
+    }
+    assert!(seen.contains("--check)"), "{seen}");
+}

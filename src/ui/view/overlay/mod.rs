@@ -22,9 +22,9 @@ pub fn height(store: &Store, width: u16) -> u16 {
     let rows = match (focus(store), &store.setup, &store.overlay) {
         (Focus::Approval, ..) => approval::height(store, width),
         (Focus::Setup, Some(panel), _) => setup::height(panel),
-        (_, _, Some(Overlay::Text(panel))) => text::height(panel),
+        (_, _, Some(Overlay::Text(panel))) => text::height(panel, width),
         (_, _, Some(Overlay::Queue(_))) => queue::height(store),
-        (_, _, Some(Overlay::Trust { .. })) => trust::HEIGHT,
+        (_, _, Some(Overlay::Trust { .. })) => trust::height(width),
         _ => 0,
     };
     u16::try_from(rows).unwrap_or(u16::MAX)
