@@ -446,6 +446,17 @@ async fn controls_reach_a_pipe_but_not_a_terminal() {
     }
 }
 
+#[tokio::test]
+async fn json_lines_carry_hidden_characters_as_escapes_of_the_same_value() {
+    let answer = "a\u{9b}2J\u{202e}b\u{e0041}\u{1b}\u{7f}潮👩\u{200d}🚀";
+    let mut app = App::start(Format::Json);
+    app.open().await;
+    app.end(RunSummary { text: answer.to_owned(), ..summary(EndReason::Stop) }).await;
+    let out = app.close().await.1;
+    assert!(!out.contains(['\u{9b}', '\u{202e}', '\u{e0041}', '\u{1b}', '\u{7f}']), "{out:?}");
+    assert_eq!(objects(&out)[0]["text"], answer);
+}
+
 #[test]
 fn joiners_survive_the_cleaning() {
     assert_eq!(clean::text("👩\u{200d}🚀"), "👩\u{200d}🚀");
