@@ -14,6 +14,21 @@ pub fn line(raw: &str) -> String {
     text(raw).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
+/// JSON text whose hidden characters are written as `\u` escapes: the same value for programs,
+/// harmless on a terminal. Outside strings JSON has no such characters.
+pub fn json(raw: &str) -> String {
+    let mut out = String::with_capacity(raw.len());
+    for c in raw.chars() {
+        if is_unsafe(c) {
+            let mut units = [0; 2];
+            out.extend(c.encode_utf16(&mut units).iter().map(|unit| format!("\\u{unit:04x}")));
+        } else {
+            out.push(c);
+        }
+    }
+    out
+}
+
 /// C0, DEL, C1, and the marks that reorder or hide text. Joiners stay: emoji and several scripts
 /// need them.
 fn is_unsafe(c: char) -> bool {

@@ -7,6 +7,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use super::clean;
 use super::print::{headline, label, remark, remark_on};
 use super::report::{Report, Sink};
 use crate::app::service::{Level, Ready};
@@ -202,9 +203,9 @@ fn committed(message: &Message) -> Committed<'_> {
 
 /// Writes one object and its line end at once, so that a reader never sees half a line.
 fn write(out: &mut Sink, object: &impl Serialize) -> io::Result<()> {
-    let mut bytes = serde_json::to_vec(object)?;
-    bytes.push(b'\n');
-    out.write_all(&bytes)?;
+    let mut line = clean::json(&serde_json::to_string(object)?);
+    line.push('\n');
+    out.write_all(line.as_bytes())?;
     out.flush()
 }
 

@@ -33,13 +33,15 @@ enum End {
     Now(u8),
     /// Nobody reads stdout any more.
     Unread,
+    /// Stdout can't be written.
+    Unwritable(io::Error),
 }
 
 impl From<io::Error> for End {
     fn from(error: io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::BrokenPipe => Self::Unread,
-            _ => Self::Code(exit::ERROR),
+            _ => Self::Unwritable(error),
         }
     }
 }
@@ -183,6 +185,10 @@ impl Driver {
             Ok(code) | Err(End::Code(code)) => code,
             Err(End::Unread) => exit::OK,
             Err(End::Now(code)) => return code,
+            Err(End::Unwritable(error)) => {
+                let _reported = self.report.failed(&format!("cannot write to stdout: {error}"));
+                exit::ERROR
+            }
         };
         self.front.handle.request(Request::Shutdown);
         tokio::select! {

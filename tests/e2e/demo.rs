@@ -91,7 +91,7 @@ fn words_typed_during_the_run_are_answered_in_it() {
 fn escape_stops_the_run_and_the_next_prompt_works() {
     let pty = start();
     pty.enter("show me");
-    pty.wait_for("scripted demo");
+    pty.wait_for("only prepared lines");
     pty.send(keys::ESC);
     pty.wait_at_most(PATIENCE, "the end of the run", |screen| !flat(screen).contains(RUNNING));
     pty.enter("help");
@@ -103,15 +103,17 @@ fn escape_stops_the_run_and_the_next_prompt_works() {
 fn a_long_answer_can_be_scrolled_while_it_grows() {
     let pty = start();
     pty.enter("show me");
-    pty.wait_for("scripted demo");
+    pty.wait_for("only prepared lines");
     pty.send(keys::ESC);
     pty.wait_gone(RUNNING);
     pty.enter("long");
-    pty.wait_for("Line 40 of 160");
-    for _ in 0..3 {
+    pty.wait_at_most(TOUR, "the middle of the answer", |screen| {
+        flat(screen).contains("Line 80 of 160")
+    });
+    for _ in 0..5 {
         pty.send(keys::PAGE_UP);
     }
-    pty.wait_gone("Line 40 of 160");
+    pty.wait_for("Line 1 of 160");
     let place = pty.look(|screen| screen.rows(0, 40).take(20).collect::<Vec<_>>());
     thread::sleep(Duration::from_millis(800));
     let later = pty.look(|screen| screen.rows(0, 40).take(20).collect::<Vec<_>>());

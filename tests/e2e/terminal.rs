@@ -68,12 +68,12 @@ fn signals_restore_everything_idle_and_in_a_run() {
 fn the_conversation_stays_readable_after_quitting() {
     let mut pty = start();
     pty.enter("show me");
-    pty.wait_for("scripted demo");
+    pty.wait_for("only prepared lines");
     pty.send(keys::ESC);
     pty.wait_gone(RUNNING);
     pty.send(keys::CTRL_D);
     assert_eq!(pty.wait_exit().exit_code(), 0);
-    assert!(pty.shows("scripted demo"), "{}", pty.picture());
+    assert!(pty.shows("only prepared lines"), "{}", pty.picture());
 }
 
 #[test]
@@ -93,6 +93,18 @@ fn every_size_is_survived_and_the_old_one_brings_the_old_picture_back() {
     pty.wait_gone("draft");
     pty.send(keys::CTRL_D);
     assert_eq!(pty.wait_exit().exit_code(), 0);
+}
+
+#[test]
+fn the_first_key_after_a_resize_shows_at_once() {
+    let pty = start();
+    for (columns, word) in [(80, "one"), (60, "two"), (120, "three")] {
+        pty.resize(columns, 24);
+        pty.wait_for(MODE);
+        std::thread::sleep(Duration::from_millis(300));
+        pty.send(word);
+        pty.wait_at_most(Duration::from_secs(3), word, |screen| flat(screen).contains(word));
+    }
 }
 
 #[test]

@@ -309,6 +309,13 @@ async fn later_prompts_choose_by_word_and_the_rest_is_told_the_truth() {
 }
 
 #[tokio::test]
+async fn a_tour_that_was_stopped_before_its_first_word_is_not_forced_on_the_next_prompt() {
+    let mut talk = Talk::new();
+    talk.say(Origin::Prompt, "go");
+    assert!(talk.ask("help").await.contains("I am a script"));
+}
+
+#[tokio::test]
 async fn the_fault_can_be_put_back_and_repaired_again() {
     let mut talk = Talk::new();
     talk.ask("go").await;

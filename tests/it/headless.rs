@@ -22,11 +22,11 @@ use serde_json::{Map, Value};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-/// Bytes that a test can look at afterwards; `closed` behaves like a pipe without a reader.
+/// Bytes that a test can look at afterwards; `refuses` makes every write fail.
 #[derive(Clone, Default)]
 struct Pipe {
     bytes: Arc<Mutex<Vec<u8>>>,
-    closed: bool,
+    refuses: Option<io::ErrorKind>,
 }
 
 impl Pipe {
@@ -37,8 +37,8 @@ impl Pipe {
 
 impl Write for Pipe {
     fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
-        if self.closed {
-            return Err(io::ErrorKind::BrokenPipe.into());
+        if let Some(kind) = self.refuses {
+            return Err(kind.into());
         }
         self.bytes.lock().unwrap().extend_from_slice(buf);
         Ok(buf.len())
@@ -410,13 +410,26 @@ async fn a_signal_before_the_session_is_open_ends_it() {
 #[tokio::test]
 async fn a_reader_that_closed_the_pipe_is_no_error() {
     for format in Format::ALL {
-        let closed = Pipe { closed: true, ..Pipe::default() };
+        let closed = Pipe { refuses: Some(io::ErrorKind::BrokenPipe), ..Pipe::default() };
         let mut app = App::with(format, closed, false);
         app.open().await;
         app.send(Event::RunStart { run: "r1".into() }).await;
         app.events.send(Event::RunEnd { summary: summary(EndReason::Stop) }).await.unwrap();
         let (code, _, err) = app.close().await;
         assert_eq!((code, err.as_str()), (0, ""));
+    }
+}
+
+#[tokio::test]
+async fn a_full_disk_behind_stdout_is_an_error_with_its_reason() {
+    for format in Format::ALL {
+        let full = Pipe { refuses: Some(io::ErrorKind::StorageFull), ..Pipe::default() };
+        let mut app = App::with(format, full, false);
+        app.open().await;
+        app.end(summary(EndReason::Stop)).await;
+        let (code, _, err) = app.close().await;
+        assert_eq!(code, 1);
+        assert!(err.contains("cannot write to stdout"), "{err}");
     }
 }
 
@@ -431,6 +444,17 @@ async fn controls_reach_a_pipe_but_not_a_terminal() {
         app.end(RunSummary { text: answer.to_owned(), ..summary(EndReason::Stop) }).await;
         assert_eq!(app.close().await.1, expected);
     }
+}
+
+#[tokio::test]
+async fn json_lines_carry_hidden_characters_as_escapes_of_the_same_value() {
+    let answer = "a\u{9b}2J\u{202e}b\u{e0041}\u{1b}\u{7f}潮👩\u{200d}🚀";
+    let mut app = App::start(Format::Json);
+    app.open().await;
+    app.end(RunSummary { text: answer.to_owned(), ..summary(EndReason::Stop) }).await;
+    let out = app.close().await.1;
+    assert!(!out.contains(['\u{9b}', '\u{202e}', '\u{e0041}', '\u{1b}', '\u{7f}']), "{out:?}");
+    assert_eq!(objects(&out)[0]["text"], answer);
 }
 
 #[test]

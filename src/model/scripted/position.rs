@@ -33,8 +33,12 @@ impl<'a> Position<'a> {
             Some(Message::User(user)) => (user.id.0.clone(), text_of(&user.blocks)),
             _ => (String::new(), String::new()),
         };
-        let first = !before.iter().any(|message| matches!(message, Message::Assistant(_)));
-        let entry = if first { script.first.as_str() } else { script.scene_for(&prompt) };
+        let heard_of = |message| matches!(message, &Message::Assistant(_)) || opens_scene(message);
+        let entry = if before.iter().any(heard_of) {
+            script.scene_for(&prompt)
+        } else {
+            script.first.as_str()
+        };
         Self {
             turn: walk(script, entry, scene),
             prompt: quote(&prompt),

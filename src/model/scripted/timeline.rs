@@ -18,7 +18,7 @@ const SPREAD_US: u64 = 8_333;
 /// Wait until the service answers at all.
 const OPENING: Duration = Duration::from_millis(350);
 /// Longest piece in characters; English tokens have about four.
-const PIECE: usize = 6;
+const PIECE: usize = 8;
 /// Bytes of English text in one token.
 const BYTES_PER_TOKEN: usize = 4;
 
