@@ -5,8 +5,10 @@ use std::io::{self, IsTerminal as _, Write as _};
 use std::process::ExitCode;
 
 use clap::Parser as _;
-use codebot::app::{self, checkup, doctor, harness};
+use codebot::app::preferences::Preferences;
+use codebot::app::{checkup, doctor, harness};
 use codebot::cli::{Cli, Task};
+use codebot::ui::theme::{Depth, Theme};
 use codebot::{headless, ui};
 
 /// Exit code for a call that can't be carried out as it stands.
@@ -40,16 +42,45 @@ async fn run(cli: &Cli) -> u8 {
         return print(cli).await;
     }
     if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
-        return complain("no terminal here: use codebot -p \"your prompt\" without a screen", USAGE);
+        return complain(
+            "no terminal here: use codebot -p \"your prompt\" without a screen",
+            USAGE,
+        );
     }
-    let front = harness::launch(cli.launch());
-    let end = ui::run(front, app::screen_options(cli)).await;
-    let _closed = io::stdout().write_all(end.farewell.as_bytes());
-    if end.message.is_empty() { end.code } else { complain(&end.message, end.code) }
+    let launch = cli.launch();
+    let options = screen_options(cli, &Preferences::read(&launch));
+    let front = harness::launch(launch);
+    let outcome = match ui::run(front, options).await {
+        Ok(outcome) => outcome,
+        Err(error) => return complain(&format!("cannot use this terminal: {error}"), 1),
+    };
+    let _closed = io::stdout().write_all(outcome.farewell.as_bytes());
+    match outcome.error {
+        Some(error) => complain(&error, outcome.code),
+        None => outcome.code,
+    }
+}
+
+fn screen_options(cli: &Cli, preferences: &Preferences) -> ui::UiOptions {
+    let depth = Depth::detect(|name| preferences.var(name));
+    ui::UiOptions {
+        alt_screen: preferences.ui.alt_screen && !cli.no_alt_screen,
+        mouse: preferences.ui.mouse && !cli.no_mouse,
+        first_prompt: cli.prompt.clone(),
+        history_path: preferences.history.clone(),
+        reduced_motion: preferences.ui.reduced_motion,
+        theme: Theme::named(&preferences.ui.theme, depth),
+        editor: preferences.editor.clone(),
+        ..ui::UiOptions::default()
+    }
 }
 
 async fn print(cli: &Cli) -> u8 {
-    match headless::gather(cli.prompt.as_deref()) {
+    let stdin = (!io::stdin().is_terminal()).then(io::stdin);
+    let waiting = || {
+        complain("reading the prompt from stdin; end it with Ctrl+D", 0);
+    };
+    match headless::prompt::gather_patiently(cli.prompt.as_deref(), stdin, waiting) {
         Ok(prompt) => {
             let front = harness::launch(cli.launch());
             let format = cli.output_format.unwrap_or_default();

@@ -25,6 +25,7 @@ use crate::session::{index, replay::Loaded};
 use crate::tools::{Tools, ToolsConfig};
 
 use super::branch;
+use super::demo::TEST_COMMAND;
 use super::ground::Ground;
 use super::service::{Launch, Ready};
 use super::system::{SystemClock, SystemIds};
@@ -47,7 +48,7 @@ pub fn choose_model(ground: &Ground, launch: &Launch) -> Result<Chosen, ResolveE
     let config = &ground.settings.config;
     let wanted = config.model.as_deref();
     if ground.demo.is_some() || wanted == Some("demo") {
-        let pace = if launch.interactive { Pace::default() } else { Pace::instant() };
+        let pace = if launch.interactive { Pace::Natural } else { Pace::Instant };
         let model = Arc::new(ScriptedModel::demo(pace));
         return Ok(Chosen { model, demo: true, secrets: Vec::new() });
     }
@@ -116,7 +117,8 @@ pub fn open(
         ids: Arc::new(SystemIds::new()),
     };
     let history: Vec<Message> = loaded.history;
-    let agent = Agent::spawn(ports, agent_config(ground, launch, &session), history.clone(), events);
+    let agent =
+        Agent::spawn(ports, agent_config(ground, launch, &session), history.clone(), events);
     let ready = Ready {
         model: info,
         mode,
@@ -175,7 +177,9 @@ fn journal(
                 notices.append(&mut loaded.warnings);
                 return Ok((journal, loaded));
             }
-            None => notices.push("no earlier session in this directory: a new one was started".into()),
+            None => {
+                notices.push("no earlier session in this directory: a new one was started".into())
+            }
         }
     }
     let journal = SessionJournal::create(&NewSession {
@@ -191,14 +195,20 @@ fn journal(
 fn gate_config(ground: &Ground, mode: Mode) -> GateConfig {
     let permissions = &ground.settings.config.permissions;
     let state_dir = &ground.paths.state_dir;
+    let mut allow = permissions.allow.clone();
+    if ground.demo.is_some() {
+        // The tour asks once, for its edit; its own test run is known to be harmless.
+        allow.push(format!("Bash({TEST_COMMAND})"));
+    }
     GateConfig {
         workspace: ground.workspace.clone(),
         roots: ground.roots(),
         home: ground.env.home(),
         internal_read: vec![state_dir.join("results")],
+        internal_write: Vec::new(),
         own_config: vec![ground.paths.config_dir.clone(), state_dir.clone()],
         mode,
-        allow: permissions.allow.clone(),
+        allow,
         deny: permissions.deny.clone(),
         store: state_dir.join("approvals.json"),
         audit: state_dir.join("audit.jsonl"),
@@ -213,14 +223,13 @@ fn system_blocks(
 ) -> Vec<crate::kernel::ports::SystemBlock> {
     let mut found = instructions::find(&ground.paths.config_dir, &ground.cwd);
     notices.append(&mut found.notices);
-    let today = jiff::Zoned::now().date().to_string();
     assemble::system_blocks(&PromptInput {
         instructions: found.files,
         session: SessionFacts {
             workspace: ground.cwd.display().to_string(),
             roots: ground.roots().iter().map(|root| root.display().to_string()).collect(),
-            date: today,
-            platform: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
+            date: assemble::day_of(SystemClock.now()),
+            platform: crate::config::env::platform(),
             model: model.to_owned(),
             branch: branch::current(&ground.cwd),
         },

@@ -97,14 +97,14 @@ fn configs(paths: &Paths, launch: &Launch, env: &Env, ground: Option<&Ground>) -
     };
     let mut facts = vec![ConfigFact { path: user.display().to_string(), state }];
     if let Some(ground) = ground {
-        let project = [
-            Paths::project_file(&ground.workspace),
-            Paths::project_local_file(&ground.workspace),
-        ];
-        facts.extend(project.into_iter().filter(|file| file.exists()).map(|file| ConfigFact {
-            path: file.display().to_string(),
-            state: ConfigState::Read,
-        }));
+        let project =
+            [Paths::project_file(&ground.workspace), Paths::project_local_file(&ground.workspace)];
+        facts.extend(
+            project.into_iter().filter(|file| file.exists()).map(|file| ConfigFact {
+                path: file.display().to_string(),
+                state: ConfigState::Read,
+            }),
+        );
     }
     facts
 }

@@ -3,6 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
+use tempfile::TempDir;
+
 use crate::config::env::Env;
 use crate::config::load::{self, Flags, Loaded};
 use crate::config::paths::Paths;
@@ -27,8 +29,27 @@ pub struct Ground {
     pub env: Env,
     /// Settings in force.
     pub settings: Loaded,
-    /// The sample workspace of the demo; removed when this is dropped.
-    pub demo: Option<SampleWorkspace>,
+    /// The demo's folders; removed when this is dropped.
+    pub demo: Option<Demo>,
+}
+
+/// What the demo works on: nothing of it stays behind, its session and answers included.
+#[derive(Debug)]
+pub struct Demo {
+    sample: SampleWorkspace,
+    state: TempDir,
+}
+
+impl Demo {
+    fn create() -> Result<Self, Failure> {
+        let create = || -> std::io::Result<Self> {
+            let state = tempfile::Builder::new().prefix("codebot-demo-state-").tempdir()?;
+            Ok(Self { sample: SampleWorkspace::create()?, state })
+        };
+        create().map_err(|error| {
+            failure(1, format!("cannot create the demo's sample workspace: {error}"))
+        })
+    }
 }
 
 impl Ground {
@@ -39,15 +60,12 @@ impl Ground {
     pub fn gather(launch: &Launch) -> Result<Self, Failure> {
         let env = Env::of_process();
         let mut paths = Paths::find(&env).map_err(settings_failure)?;
-        let demo = launch.demo.then(SampleWorkspace::create).transpose().map_err(|error| {
-            failure(1, format!("cannot create the demo's sample workspace: {error}"))
-        })?;
-        if let Some(sample) = &demo {
-            // Nothing of the demo stays behind, its session and answers included.
-            paths.state_dir = sample.state_dir();
+        let demo = launch.demo.then(Demo::create).transpose()?;
+        if let Some(demo) = &demo {
+            paths.state_dir = demo.state.path().to_path_buf();
         }
         let cwd = match &demo {
-            Some(sample) => sample.path().to_path_buf(),
+            Some(demo) => demo.sample.path().to_path_buf(),
             None => working_folder(launch.cwd.as_deref())?,
         };
         let workspace = branch::root(&cwd).unwrap_or(&cwd).to_path_buf();
@@ -62,7 +80,11 @@ impl Ground {
         if self.demo.is_some() {
             return "sample workspace".to_owned();
         }
-        match self.env.home().and_then(|home| self.cwd.strip_prefix(home).ok().map(Path::to_path_buf)) {
+        match self
+            .env
+            .home()
+            .and_then(|home| self.cwd.strip_prefix(home).ok().map(Path::to_path_buf))
+        {
             Some(rest) if rest.as_os_str().is_empty() => "~".to_owned(),
             Some(rest) => format!("~/{}", rest.display()),
             None => self.cwd.display().to_string(),

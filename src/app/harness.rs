@@ -4,6 +4,7 @@ use tokio::sync::mpsc;
 
 use crate::kernel::command::{Command, Mode, Setting};
 use crate::kernel::event::Event;
+use crate::model::resolve::ResolveError;
 
 use super::build::{self, Chosen, Session};
 use super::ground::Ground;
@@ -76,7 +77,7 @@ impl Application {
             }
             match build::choose_model(&ground, &launch) {
                 Ok(chosen) => return Ok(Some(Started { ground, launch, chosen, _log: log })),
-                Err(error) if error.can_be_set_up() => {
+                Err(error @ (ResolveError::NoModel | ResolveError::NoKey { .. })) => {
                     let Some(choice) = self.set_up(&ground, error.to_string()).await else {
                         return Ok(None);
                     };

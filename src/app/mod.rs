@@ -9,6 +9,7 @@ pub mod doctor;
 pub mod ground;
 pub mod harness;
 pub mod logging;
+pub mod preferences;
 pub mod service;
 pub mod setup;
 pub mod system;

@@ -27,8 +27,9 @@ pub fn offers(reason: String) -> Setup {
 
 /// Local model servers that answer now; takes at most some 150 ms.
 pub async fn servers(ground: &Ground) -> Vec<LocalServer> {
-    let env = |name: &str| ground.env.var(name);
-    let found = probe::probe_local(&env).await;
+    // The look at the environment ends before the wait begins.
+    let probing = probe::probe_local(&|name: &str| ground.env.var(name));
+    let found = probing.await;
     found
         .into_iter()
         .filter(|served| !served.models.is_empty())
@@ -56,7 +57,8 @@ pub fn apply(ground: &Ground, launch: &Launch, choice: SetupChoice) -> Result<La
                 .map_err(|error| Failure { message: error.to_string(), exit_code: 1 })?;
             // A model named earlier may belong to the provider without a key.
             let named = next.model.take();
-            next.model = named.filter(|model| model.starts_with(&format!("{provider}/"))).or(default);
+            next.model =
+                named.filter(|model| model.starts_with(&format!("{provider}/"))).or(default);
         }
     }
     Ok(next)

@@ -61,8 +61,8 @@ pub fn targets(env: Env<'_>) -> Vec<Target> {
 }
 
 /// The local servers that answer, in the order of the table. Takes at most about 150 ms.
-pub async fn probe_local(env: Env<'_>) -> Vec<Served> {
-    probe(targets(env), LIMIT).await
+pub fn probe_local(env: Env<'_>) -> impl Future<Output = Vec<Served>> + use<> {
+    probe(targets(env), LIMIT)
 }
 
 /// Asks the given places in parallel, each within `limit`.

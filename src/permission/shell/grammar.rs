@@ -41,7 +41,8 @@ const KINDS: [&str; 27] = [
 ];
 
 /// Kinds that stand for one whole word of the shell.
-const WORDS: [&str; 6] = ["word", "string", "raw_string", "number", "concatenation", "heredoc_start"];
+const WORDS: [&str; 6] =
+    ["word", "string", "raw_string", "number", "concatenation", "heredoc_start"];
 
 /// Parses a line; `None` only when the parser can't be set up.
 pub fn tree(line: &str) -> Option<Tree> {
@@ -120,7 +121,10 @@ fn reason(kind: &str) -> &'static str {
         "function_definition" => "defines a function",
         "variable_assignment" | "variable_assignments" => "sets a variable",
         "declaration_command" | "unset_command" => "changes variables",
-        "if_statement" | "for_statement" | "while_statement" | "case_statement"
+        "if_statement"
+        | "for_statement"
+        | "while_statement"
+        | "case_statement"
         | "c_style_for_statement" => "uses control flow",
         _ => "uses shell syntax that is not judged",
     }

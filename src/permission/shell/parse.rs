@@ -74,7 +74,9 @@ pub fn parse(line: &str) -> Result<Script, &'static str> {
     let tokens = tokens(line)?;
     let spans = tokens
         .iter()
-        .filter_map(|token| if let Token::Word(word) = token { Some(word.span.clone()) } else { None })
+        .filter_map(
+            |token| if let Token::Word(word) = token { Some(word.span.clone()) } else { None },
+        )
         .collect();
     let mut parser = Parser { tokens, at: 0, background: false, lines: false, depth: 0 };
     let root = parser.list(None)?;

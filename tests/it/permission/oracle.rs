@@ -377,11 +377,8 @@ fn prepare(fixture: &Fixture) {
 
 fn runs(fixture: &Fixture, line: &str) -> bool {
     shell(&fixture.ws(), &fixture.home(), line);
-    let found = Command::new("/usr/bin/find")
-        .arg(fixture.root())
-        .args(["-name", "M*"])
-        .output()
-        .unwrap();
+    let found =
+        Command::new("/usr/bin/find").arg(fixture.root()).args(["-name", "M*"]).output().unwrap();
     !found.stdout.is_empty()
 }
 
