@@ -77,7 +77,7 @@ pub const PROVIDERS: &[ProviderRow] = &[
         key_env: &["ANTHROPIC_API_KEY"],
         bearer_env: &["ANTHROPIC_AUTH_TOKEN"],
         base_env: &["ANTHROPIC_BASE_URL"],
-        default_model: "claude-sonnet-4-5",
+        default_model: "claude-sonnet-5-5",
         ..CLOUD
     },
     ProviderRow {
@@ -86,7 +86,7 @@ pub const PROVIDERS: &[ProviderRow] = &[
         base_url: "https://api.openai.com/v1",
         key_env: &["OPENAI_API_KEY"],
         base_env: &["OPENAI_BASE_URL", "OPENAI_API_BASE"],
-        default_model: "gpt-5",
+        default_model: "gpt-5.1",
         ..CLOUD
     },
     ProviderRow {
@@ -94,7 +94,7 @@ pub const PROVIDERS: &[ProviderRow] = &[
         label: "OpenRouter",
         base_url: "https://openrouter.ai/api/v1",
         key_env: &["OPENROUTER_API_KEY"],
-        default_model: "anthropic/claude-sonnet-4.5",
+        default_model: "anthropic/claude-sonnet-5.5",
         ..CLOUD
     },
     ProviderRow {
@@ -102,7 +102,7 @@ pub const PROVIDERS: &[ProviderRow] = &[
         label: "DeepSeek",
         base_url: "https://api.deepseek.com/v1",
         key_env: &["DEEPSEEK_API_KEY"],
-        default_model: "deepseek-chat",
+        default_model: "deepseek-flash",
         reasoning_replay: true,
         ..CLOUD
     },
@@ -127,7 +127,7 @@ pub const PROVIDERS: &[ProviderRow] = &[
         label: "xAI",
         base_url: "https://api.x.ai/v1",
         key_env: &["XAI_API_KEY"],
-        default_model: "grok-code-fast-1",
+        default_model: "grok-4.6",
         ..CLOUD
     },
     ProviderRow {
@@ -135,7 +135,7 @@ pub const PROVIDERS: &[ProviderRow] = &[
         label: "Moonshot AI",
         base_url: "https://api.moonshot.ai/v1",
         key_env: &["MOONSHOT_API_KEY"],
-        default_model: "kimi-k2-0905-preview",
+        default_model: "kimi-k2.7-code",
         reasoning_replay: true,
         ..CLOUD
     },
@@ -152,7 +152,8 @@ pub const PROVIDERS: &[ProviderRow] = &[
         label: "Z.ai (GLM)",
         base_url: "https://api.z.ai/api/paas/v4",
         key_env: &["ZAI_API_KEY"],
-        default_model: "glm-4.6",
+        default_model: "glm-5.2",
+        reasoning_replay: true,
         ..CLOUD
     },
     ProviderRow {

@@ -48,7 +48,7 @@ fn without_a_reference_the_provider_with_a_key_is_taken() {
     let connection = found(None, &[("DEEPSEEK_API_KEY", "k")]);
     assert_eq!(
         (connection.provider.as_str(), connection.model.as_str()),
-        ("deepseek", "deepseek-chat")
+        ("deepseek", "deepseek-flash")
     );
     assert!(connection.reasoning_replay);
     // Several keys: the order of the table.
@@ -72,7 +72,7 @@ fn a_bare_model_name_finds_its_provider() {
     assert_eq!(found(Some("gpt-4o"), &keys).provider, "openai");
     assert_eq!(found(Some("claude-sonnet-4-5-20250929"), &keys).provider, "anthropic");
     assert_eq!(found(Some("never-heard-of"), &keys).provider, "anthropic");
-    assert_eq!(found(Some("openai"), &keys).model, "gpt-5");
+    assert_eq!(found(Some("openai"), &keys).model, "gpt-5.1");
 }
 
 #[test]

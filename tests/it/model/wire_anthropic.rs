@@ -218,6 +218,26 @@ async fn signed_thinking_goes_back_byte_for_byte_and_in_place() {
     assert_eq!((&sent[1]["type"], &sent[2]["type"]), (&json!("text"), &json!("tool_use")));
 }
 
+/// Newer models may keep the thinking text to themselves and give only the signature.
+#[tokio::test]
+async fn a_signature_without_text_makes_a_round_trip() {
+    let mock = MockLlm::start().await;
+    let start = json!({"type": "thinking", "thinking": "", "signature": ""});
+    let signed = json!({"type": "signature_delta", "signature": "c2ln"});
+    let thinking = vec![block_start(0, &start), block_delta(0, &signed), block_stop(0)];
+    mock.push(reply([thinking, tool_block(1, "t1", "read", &json!({}))], "tool_use"));
+    mock.push(text("ok"));
+    let model = model(&mock, CLAUDE);
+    let first = ask(&model, request(vec![user("hi")])).await;
+    assert!(matches!(first.blocks[&0], Block::Opaque(_)), "{:?}", first.blocks);
+    let history = vec![user("hi"), first.message(CLAUDE), result("t1", "x")];
+    assert_eq!(ask(&model, request(history)).await.error, None);
+    assert_eq!(
+        mock.bodies()[1]["messages"][1]["content"][0],
+        json!({"type": "thinking", "thinking": "", "signature": "c2ln"})
+    );
+}
+
 /// Case A36.
 #[tokio::test]
 async fn redacted_thinking_makes_a_round_trip() {
