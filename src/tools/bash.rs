@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use tokio::io::AsyncReadExt;
 use tokio::time::{sleep_until, timeout, timeout_at};
 use tokio_util::sync::CancellationToken;
 
@@ -71,7 +70,8 @@ impl Tool for Bash {
             Err(error) => return ToolOutcome::failed(&error),
         };
         let started = Instant::now();
-        let limit = args.timeout.map_or(bench.timeout, Duration::from_secs_f64);
+        let limit = args.timeout.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+        let limit = limit.unwrap_or(bench.timeout);
         let running = match bench.processes.spawn(command(bench, &args.command, &workdir)) {
             Ok(running) => running,
             Err(error) => {
@@ -137,7 +137,7 @@ impl Watch {
         match &end {
             End::Exited(_) => {
                 self.drain(DRAIN, QUIET).await;
-                if self.running.let_go() {
+                if self.running.let_go(self.open) {
                     notes.push(RUNS_ON.to_owned());
                 } else if self.open {
                     notes.push(HELD.to_owned());
@@ -161,7 +161,7 @@ impl Watch {
                 () = cancel.cancelled() => return End::Cancelled,
                 () = sleep_until(deadline) => return End::TimedOut(limit),
                 read = self.running.output.read(&mut buffer), if self.open => {
-                    self.take(read.unwrap_or(0), &buffer);
+                    self.take(read, &buffer);
                     // Output that never pauses must not keep the thread from everybody else, nor
                     // hide that the shell has ended.
                     tokio::task::yield_now().await;
@@ -183,7 +183,7 @@ impl Watch {
         while self.open {
             let read = timeout(pause, self.running.output.read(&mut buffer));
             match timeout_at(end, read).await {
-                Ok(Ok(read)) => self.take(read.unwrap_or(0), &buffer),
+                Ok(Ok(read)) => self.take(read, &buffer),
                 Ok(Err(_)) | Err(_) => return,
             }
             if tokio::time::Instant::now() >= end {

@@ -1,7 +1,8 @@
 //! `grep`: lines that match a regular expression, grouped by file, clipped around the match.
 
 use std::fmt::Write;
-use std::io;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use globset::{Glob, GlobMatcher};
@@ -95,6 +96,10 @@ fn grep(args: &Args, search: &Search) -> Result<ToolOutcome, ToolError> {
             }
         })
     } else {
+        if !found.is_file() {
+            let text = format!("{shown} is a device, pipe or socket and is not searched");
+            return Err(ToolError::new("NotAFile", text));
+        }
         hits.per_file = HITS;
         hits.search(&mut searcher, &search.root);
         None
@@ -180,7 +185,11 @@ impl Hits {
         self.shown_in_file = 0;
         self.headed = false;
         let matcher = self.matcher.clone();
-        if let Err(error) = searcher.search_path(&matcher, path, &mut *self) {
+        let cancel = self.cancel.clone();
+        let result = File::open(path).and_then(|file| {
+            searcher.search_reader(&matcher, Stoppable { file, cancel }, &mut *self)
+        });
+        if let Err(error) = result {
             self.unread.push(format!("{}: {error}", self.name));
         }
         if self.in_file == 0 {
@@ -282,6 +291,18 @@ impl Sink for &mut Hits {
             self.text.push_str("--\n");
         }
         Ok(true)
+    }
+}
+
+/// A file whose reading ends when the search is cancelled.
+struct Stoppable {
+    file: File,
+    cancel: CancellationToken,
+}
+
+impl Read for Stoppable {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.cancel.is_cancelled() { Ok(0) } else { self.file.read(buffer) }
     }
 }
 

@@ -10,8 +10,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal};
+use tokio::io::AsyncReadExt;
 use tokio::net::unix::pipe::Receiver;
 use tokio::process::Child;
+use tokio::task::AbortHandle;
 
 /// How long a process may take to end after TERM.
 pub const GRACE: Duration = Duration::from_millis(500);
@@ -22,6 +24,8 @@ const POLL: Duration = Duration::from_millis(10);
 #[derive(Debug, Default)]
 pub struct Processes {
     sessions: Mutex<Vec<Session>>,
+    /// Readers of output that nobody waits for any more.
+    drains: Mutex<Vec<AbortHandle>>,
 }
 
 impl Processes {
@@ -37,7 +41,13 @@ impl Processes {
         let session = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
         let session = Session(session.ok_or(io::ErrorKind::NotFound)?);
         self.edit(|sessions| sessions.push(session));
-        Ok(Running { child, output, session, processes: self.clone(), left: false })
+        Ok(Running {
+            child,
+            output: Output(Some(output)),
+            session,
+            processes: self.clone(),
+            left: false,
+        })
     }
 
     /// Stops everything that still runs; blocks until it is gone, for [`GRACE`] at most.
@@ -55,10 +65,37 @@ impl Processes {
         for session in &sessions {
             session.signal(Signal::KILL);
         }
+        let mut drains = self.drains.lock().unwrap_or_else(PoisonError::into_inner);
+        drains.drain(..).for_each(|drain| drain.abort());
+    }
+
+    /// Reads and forgets. A process that writes to a pipe without a reader would be killed by it.
+    fn drain(&self, mut output: Receiver) {
+        let drain = tokio::spawn(async move {
+            let mut buffer = vec![0; 4096];
+            while matches!(output.read(&mut buffer).await, Ok(1..)) {}
+        });
+        let mut drains = self.drains.lock().unwrap_or_else(PoisonError::into_inner);
+        drains.retain(|drain| !drain.is_finished());
+        drains.push(drain.abort_handle());
     }
 
     fn edit<T>(&self, change: impl FnOnce(&mut Vec<Session>) -> T) -> T {
         change(&mut self.sessions.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// The reading end of a command's output.
+#[derive(Debug)]
+pub struct Output(Option<Receiver>);
+
+impl Output {
+    /// Reads some bytes; none when everybody has closed the writing end.
+    pub async fn read(&mut self, buffer: &mut [u8]) -> usize {
+        match &mut self.0 {
+            Some(pipe) => pipe.read(buffer).await.unwrap_or(0),
+            None => 0,
+        }
     }
 }
 
@@ -67,8 +104,8 @@ impl Processes {
 pub struct Running {
     /// The shell itself.
     pub child: Child,
-    /// Its output.
-    pub output: Receiver,
+    /// What it writes.
+    pub output: Output,
     session: Session,
     processes: Arc<Processes>,
     left: bool,
@@ -91,10 +128,13 @@ impl Running {
         let _ = tokio::time::timeout(GRACE, self.child.wait()).await;
     }
 
-    /// The shell has ended: whatever runs on does so until the program ends. Returns whether
-    /// anything does.
-    pub fn let_go(&mut self) -> bool {
+    /// The shell has ended: whatever runs on does so until the program ends, and what it writes is
+    /// thrown away. Returns whether anything runs on.
+    pub fn let_go(&mut self, open: bool) -> bool {
         self.left = true;
+        if let Some(output) = self.output.0.take().filter(|_| open) {
+            self.processes.drain(output);
+        }
         let alive = self.session.is_alive();
         if !alive {
             let session = self.session;

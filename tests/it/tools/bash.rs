@@ -161,14 +161,21 @@ async fn git_does_not_ask_for_a_password() {
 async fn keys_of_providers_are_not_in_the_environment_and_masked_in_output() {
     let desk = Desk::with(|config| {
         config.secret_values = vec!["sk-test-000111".into()];
-        config.secret_env = vec!["CARGO_PKG_NAME".into(), "bad=name".into()];
+        config.secret_env = vec!["HOME".into(), "bad=name".into()];
     });
     let names = desk.ok("bash", line("env | cut -d= -f1")).await;
-    assert!(std::env::var("CARGO_PKG_NAME").is_ok());
-    assert!(!names.lines().any(|name| name == "CARGO_PKG_NAME"), "{names}");
-    assert!(names.lines().any(|name| name == "CARGO_MANIFEST_DIR"), "{names}");
+    assert!(std::env::var_os("HOME").is_some());
+    assert!(!names.lines().any(|name| name == "HOME"), "{names}");
+    assert!(names.lines().any(|name| name == "PATH"), "{names}");
     let wrapped = "export OPENAI_API_KEY=sk-test-000111; bash -c 'echo $OPENAI_API_KEY'";
     assert_eq!(desk.ok("bash", line(wrapped)).await, "[secret]\n");
+    let mut command = std::process::Command::new("true");
+    codebot::tools::environment::Environment::default().apply(&mut command);
+    for key in ["OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "OPENROUTER_API_KEY"] {
+        let is_removed =
+            |(name, value): (&std::ffi::OsStr, Option<_>)| name == key && value.is_none();
+        assert!(command.get_envs().any(is_removed), "{key}");
+    }
     let env = desk.ok("bash", line("echo $GIT_TERMINAL_PROMPT $PAGER $TERM")).await;
     assert_eq!(env, "0 cat dumb\n");
 }

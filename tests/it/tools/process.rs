@@ -67,6 +67,35 @@ async fn stop_all_and_drop_end_what_was_left_running() {
     assert!(gone("sleep 33.34").await);
 }
 
+#[tokio::test]
+async fn what_runs_on_is_not_killed_by_its_own_output() {
+    let desk = Desk::new();
+    let command = "(for i in $(seq 60); do sleep 0.02; echo line; echo $i > count; done) & echo up";
+    desk.ok("bash", line(command)).await;
+    let count = || desk.text("count").trim().parse::<u32>().unwrap_or(0);
+    let before = count();
+    for _ in 0..100 {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        if count() > before + 5 {
+            return;
+        }
+    }
+    panic!("it stopped at {before}");
+}
+
+#[tokio::test]
+async fn stop_all_ends_a_command_that_is_being_waited_for() {
+    let desk = Desk::new();
+    let started = Instant::now();
+    let stop = async {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        desk.tools.stop_all();
+    };
+    let (outcome, ()) = tokio::join!(desk.call("bash", line("sleep 36.61")), stop);
+    assert_eq!(text(&outcome), "ended by signal 15 (TERM)");
+    assert!(started.elapsed() < Duration::from_secs(2));
+}
+
 /// case C23
 #[tokio::test]
 async fn a_timeout_ends_the_whole_group_and_keeps_the_output() {

@@ -206,6 +206,36 @@ async fn a_folder_lists_folders_first_then_files_with_sizes_and_link_targets() {
 }
 
 #[tokio::test]
+async fn devices_and_pipes_are_not_searched() {
+    let desk = Desk::new();
+    let fifo = desk.path("fifo");
+    assert!(std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+    desk.put("a.txt", "x");
+    for path in ["/dev/zero", "fifo"] {
+        let error = desk.fails("grep", json!({"pattern": "x", "path": path})).await;
+        assert!(error.contains("NotAFile"), "{error}");
+    }
+    assert!(desk.ok("grep", json!({"pattern": "x"})).await.starts_with("1 match"));
+}
+
+#[tokio::test]
+async fn a_workspace_reached_through_a_link_is_searched() {
+    let desk = Desk::with(|config| {
+        let link = config.workspace.with_file_name("link");
+        symlink(&config.workspace, &link).unwrap();
+        config.workspace = link;
+    });
+    desk.put("sub/a.rs", "x\n");
+    assert_eq!(desk.ok("glob", json!({"pattern": "*.rs"})).await, "1 file\nsub/a.rs");
+    assert_eq!(desk.ok("glob", json!({"pattern": "sub/*.rs"})).await, "1 file\nsub/a.rs");
+    assert!(
+        desk.ok("grep", json!({"pattern": "x", "path": "sub"})).await.contains("sub/a.rs\n1: x")
+    );
+    desk.edit("sub/a.rs", "x", "y").await;
+    assert_eq!(desk.text("sub/a.rs"), "y\n");
+}
+
+#[tokio::test]
 async fn a_cancelled_search_ends_at_once() {
     let desk = Desk::new();
     desk.put("a.txt", "x");
