@@ -53,10 +53,11 @@ impl Audit {
         let short: String = entry.what.chars().take(MAX_TEXT).collect();
         let entry = Entry { what: &short, ..entry };
         let line = Line { at: jiff::Timestamp::now().to_string(), entry };
-        let written = serde_json::to_vec(&line).map_err(std::io::Error::from).and_then(|mut bytes| {
-            bytes.push(b'\n');
-            self.append(&bytes)
-        });
+        let written =
+            serde_json::to_vec(&line).map_err(std::io::Error::from).and_then(|mut bytes| {
+                bytes.push(b'\n');
+                self.append(&bytes)
+            });
         if let Err(error) = written {
             tracing::warn!("cannot write the audit log {}: {error}", self.path.display());
         }
@@ -82,7 +83,8 @@ impl Audit {
         if let Some(folder) = self.path.parent() {
             std::fs::create_dir_all(folder)?;
         }
-        let file = super::store::private(OpenOptions::new().create(true).append(true)).open(&self.path)?;
+        let file =
+            super::store::private(OpenOptions::new().create(true).append(true)).open(&self.path)?;
         let size = file.metadata()?.len();
         Ok((file, size))
     }

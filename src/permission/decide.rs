@@ -99,7 +99,8 @@ impl PermissionGate {
         if spoken(&memory.rules) || spoken(&self.allow) {
             return Step::new(Effect::Allow, name.to_owned(), "", "allow rule");
         }
-        let mut step = self.by_mode(row, mode, name.to_owned(), "does something that can't be judged");
+        let mut step =
+            self.by_mode(row, mode, name.to_owned(), "does something that can't be judged");
         step.rule = (row == Row::Network).then(|| name.to_owned());
         step
     }
@@ -243,7 +244,10 @@ impl PermissionGate {
         let text = command.to_owned();
         let mut all: Vec<Step> = Vec::new();
         let (danger, why) = line.danger;
-        let dangers = [(Danger::Dangerous, Row::DangerousShell), (Danger::Catastrophic, Row::CatastrophicShell)];
+        let dangers = [
+            (Danger::Dangerous, Row::DangerousShell),
+            (Danger::Catastrophic, Row::CatastrophicShell),
+        ];
         if let Some((_, row)) = dangers.iter().find(|(rank, _)| *rank == danger) {
             all.push(self.by_mode(*row, mode, text.clone(), format!("{why}: be careful")));
         }
@@ -275,7 +279,8 @@ impl PermissionGate {
     /// A command of unknown effect that names a file which must not be changed.
     fn forbidden_edit(&self, line: &Judgement) -> Option<String> {
         let named = line.named.iter().map(|path| rules::resolved(path));
-        let rule = named.into_iter().find_map(|real| self.deny.iter().find(|r| r.covers_edit(&real)))?;
+        let rule =
+            named.into_iter().find_map(|real| self.deny.iter().find(|r| r.covers_edit(&real)))?;
         Some(format!("names a file that the deny rule `{}` protects", rule.text()))
     }
 

@@ -84,8 +84,13 @@ impl PermissionGate {
         let mut roots = vec![config.workspace];
         roots.extend(config.roots);
         let home = config.home.as_deref();
-        let places =
-            Places::new(&roots, home, &config.internal_read, &config.internal_write, &config.own_config);
+        let places = Places::new(
+            &roots,
+            home,
+            &config.internal_read,
+            &config.internal_write,
+            &config.own_config,
+        );
         let anchor = Anchor { workspace: places.workspace(), home };
         let mut warnings = Vec::new();
         let allow = read_rules(&config.allow, Side::Allow, anchor, &mut warnings);

@@ -17,10 +17,33 @@ pub enum Use {
 
 /// File names that hold credentials.
 const SECRET_NAMES: [&str; 27] = [
-    ".env", ".envrc", ".netrc", "_netrc", ".pgpass", ".my.cnf", ".git-credentials", ".npmrc",
-    ".yarnrc.yml", ".pypirc", ".htpasswd", ".dockercfg", ".vault-token", ".terraformrc", "id_rsa",
-    "id_dsa", "id_ecdsa", "id_ed25519", "credentials.json", "secrets.txt", "secrets.json",
-    "secrets.yaml", "secrets.yml", "secrets.toml", "credentials.toml", ".boto", ".s3cfg",
+    ".env",
+    ".envrc",
+    ".netrc",
+    "_netrc",
+    ".pgpass",
+    ".my.cnf",
+    ".git-credentials",
+    ".npmrc",
+    ".yarnrc.yml",
+    ".pypirc",
+    ".htpasswd",
+    ".dockercfg",
+    ".vault-token",
+    ".terraformrc",
+    "id_rsa",
+    "id_dsa",
+    "id_ecdsa",
+    "id_ed25519",
+    "credentials.json",
+    "secrets.txt",
+    "secrets.json",
+    "secrets.yaml",
+    "secrets.yml",
+    "secrets.toml",
+    "credentials.toml",
+    ".boto",
+    ".s3cfg",
 ];
 
 /// Endings of files that hold keys.
@@ -28,9 +51,8 @@ const SECRET_ENDS: [&str; 8] =
     [".pem", ".key", ".p12", ".pfx", ".keystore", ".jks", ".ppk", ".kdbx"];
 
 /// Folders whose whole content is private.
-const SECRET_DIRS: [&str; 9] = [
-    ".ssh", ".aws", ".gnupg", ".kube", ".azure", ".password-store", "keyrings", ".docker", ".gem",
-];
+const SECRET_DIRS: [&str; 9] =
+    [".ssh", ".aws", ".gnupg", ".kube", ".azure", ".password-store", "keyrings", ".docker", ".gem"];
 
 /// Pairs of folder and file or folder that are private.
 const SECRET_PAIRS: [(&str, &str); 7] = [
@@ -45,16 +67,43 @@ const SECRET_PAIRS: [(&str, &str); 7] = [
 
 /// Files that shells and programs run by themselves.
 const START_FILES: [&str; 23] = [
-    ".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile",
-    ".zshrc", ".zshenv", ".zprofile", ".zlogin", ".zlogout", ".kshrc", ".cshrc", ".tcshrc",
-    ".login", ".xinitrc", ".xprofile", ".xsession", ".inputrc", ".gitconfig", ".gdbinit",
-    ".vimrc", ".mcp.json",
+    ".bashrc",
+    ".bash_profile",
+    ".bash_login",
+    ".bash_logout",
+    ".bash_aliases",
+    ".profile",
+    ".zshrc",
+    ".zshenv",
+    ".zprofile",
+    ".zlogin",
+    ".zlogout",
+    ".kshrc",
+    ".cshrc",
+    ".tcshrc",
+    ".login",
+    ".xinitrc",
+    ".xprofile",
+    ".xsession",
+    ".inputrc",
+    ".gitconfig",
+    ".gdbinit",
+    ".vimrc",
+    ".mcp.json",
 ];
 
 /// Folders whose content is run or read as settings by other programs.
 const START_DIRS: [&str; 10] = [
-    "autostart", "launchagents", "launchdaemons", "cron.d", "cron.daily", "cron.hourly",
-    "crontabs", ".husky", ".vscode", ".idea",
+    "autostart",
+    "launchagents",
+    "launchdaemons",
+    "cron.d",
+    "cron.daily",
+    "cron.hourly",
+    "crontabs",
+    ".husky",
+    ".vscode",
+    ".idea",
 ];
 
 /// Pairs of folders whose content is run later.
@@ -90,7 +139,8 @@ pub fn what(path: &Path, usage: Use) -> Option<&'static str> {
 
 fn is_secret(parts: &[String], name: &str, path: &Path) -> bool {
     let public = name.ends_with(".pub") || name == "known_hosts";
-    let sample = [".example", ".sample", ".template", ".dist"].iter().any(|end| name.ends_with(end));
+    let sample =
+        [".example", ".sample", ".template", ".dist"].iter().any(|end| name.ends_with(end));
     if public || sample {
         return false;
     }

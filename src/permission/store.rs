@@ -92,7 +92,9 @@ impl Store {
 fn read(path: &Path) -> (File, Option<String>) {
     let bytes = match std::fs::read(path) {
         Ok(bytes) => bytes,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return (File::default(), None),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return (File::default(), None);
+        }
         Err(error) => {
             let warning = format!(
                 "cannot read saved permissions from {}: {error}; nothing is remembered",

@@ -95,7 +95,15 @@ fn rank(worst: bool) -> Danger {
 
 fn is_disk_tool(name: &str) -> bool {
     const TOOLS: [&str; 9] = [
-        "mke2fs", "mkswap", "fdisk", "sfdisk", "cfdisk", "parted", "wipefs", "blkdiscard", "sgdisk",
+        "mke2fs",
+        "mkswap",
+        "fdisk",
+        "sfdisk",
+        "cfdisk",
+        "parted",
+        "wipefs",
+        "blkdiscard",
+        "sgdisk",
     ];
     name == "mkfs" || name.starts_with("mkfs.") || TOOLS.contains(&name)
 }
@@ -226,7 +234,8 @@ fn targets_of(args: &[String], base: &Path, ground: &Ground) -> Vec<Target> {
 fn target(text: &str, base: &Path, ground: &Ground) -> Target {
     let mut text = text.trim_end_matches('/');
     loop {
-        let cut = ["/*", "/.*", "/{*,.*}", "/**", "/."].iter().find_map(|end| text.strip_suffix(end));
+        let cut =
+            ["/*", "/.*", "/{*,.*}", "/**", "/."].iter().find_map(|end| text.strip_suffix(end));
         match cut {
             Some(rest) => text = rest.trim_end_matches('/'),
             None => break,
@@ -282,8 +291,25 @@ fn flatten(path: &Path) -> PathBuf {
 
 fn is_vital(path: &Path, ground: &Ground) -> bool {
     const TOP: [&str; 20] = [
-        "/bin", "/boot", "/dev", "/etc", "/home", "/lib", "/lib64", "/opt", "/proc", "/root",
-        "/sbin", "/srv", "/sys", "/usr", "/var", "/Users", "/System", "/Library", "/Applications",
+        "/bin",
+        "/boot",
+        "/dev",
+        "/etc",
+        "/home",
+        "/lib",
+        "/lib64",
+        "/opt",
+        "/proc",
+        "/root",
+        "/sbin",
+        "/srv",
+        "/sys",
+        "/usr",
+        "/var",
+        "/Users",
+        "/System",
+        "/Library",
+        "/Applications",
         "/usr/local",
     ];
     let above = |kept: &PathBuf| kept.starts_with(path);

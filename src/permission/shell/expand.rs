@@ -12,7 +12,11 @@ const MAX_ENTRIES: usize = 4096;
 ///
 /// # Errors
 /// Why they can't be told, as a phrase for people.
-pub fn paths(word: &Word, bases: &[PathBuf], home: Option<&Path>) -> Result<Vec<PathBuf>, &'static str> {
+pub fn paths(
+    word: &Word,
+    bases: &[PathBuf],
+    home: Option<&Path>,
+) -> Result<Vec<PathBuf>, &'static str> {
     let text = word.pattern.as_deref().unwrap_or(&word.text);
     let mut out = Vec::new();
     let mut budget = MAX_ENTRIES;

@@ -71,7 +71,8 @@ pub fn matches<'a>(spec: &Spec, args: &'a [Word]) -> Result<Vec<Touch<'a>>, &'st
         } else if text == "--" {
             only = true;
         } else {
-            let takes_next = flag(spec.flags, text).ok_or("uses a flag that is not known to be harmless")?;
+            let takes_next =
+                flag(spec.flags, text).ok_or("uses a flag that is not known to be harmless")?;
             seen.push(text);
             if takes_next {
                 let value = args.get(at).ok_or("has a flag without its value")?;
@@ -129,13 +130,14 @@ fn assign<'a>(
     seen: &[&str],
 ) -> Result<Vec<Touch<'a>>, &'static str> {
     let all = |usage: Use| Ok(operands.iter().map(|w| (*w, usage)).collect());
-    let given = |flags: &[&str]| {
-        seen.iter().any(|s| flags.iter().any(|f| s == f || is_clustered(s, f)))
-    };
+    let given =
+        |flags: &[&str]| seen.iter().any(|s| flags.iter().any(|f| s == f || is_clustered(s, f)));
     match spec.operands {
         Operands::None if operands.is_empty() => Ok(Vec::new()),
         Operands::Version if operands.is_empty() && !seen.is_empty() => Ok(Vec::new()),
-        Operands::None | Operands::Version => Err("has an argument that is not known to be harmless"),
+        Operands::None | Operands::Version => {
+            Err("has an argument that is not known to be harmless")
+        }
         Operands::Text => text_only(&operands),
         Operands::Look => all(Use::Look),
         Operands::Read => all(Use::Read),

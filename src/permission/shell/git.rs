@@ -10,29 +10,86 @@ const fn row(name: &'static str, flags: &'static str, operands: Operands) -> Spe
     Spec { name, flags, operands, harmless: false }
 }
 
-const LIST: &[&str] = &["--list", "--contains", "--no-contains", "--merged", "--no-merged", "--points-at"];
+const LIST: &[&str] =
+    &["--list", "--contains", "--no-contains", "--merged", "--no-merged", "--points-at"];
 
 /// Sub-commands that only look.
 const TABLE: [Spec; 23] = [
-    row("status", "-abnlosuvz --short --branch --show-stash --porcelain? --long --verbose --untracked-files? --ignored? --ahead-behind --no-ahead-behind --column? --no-column --renames --no-renames", Operands::Git),
+    row(
+        "status",
+        "-abnlosuvz --short --branch --show-stash --porcelain? --long --verbose --untracked-files? --ignored? --ahead-behind --no-ahead-behind --column? --no-column --renames --no-renames",
+        Operands::Git,
+    ),
     row("log", LOG, Operands::Git),
-    row("diff", "-pstuwzRab -U= -S= -G= -M -C --cached --staged --stat? --name-only --name-status --numstat --shortstat --summary --patch --no-patch --no-color --color? --color-words? --word-diff? --unified= --ignore-all-space --ignore-space-change --ignore-blank-lines --ignore-space-at-eol --diff-filter= --find-renames? --no-ext-diff --no-textconv --raw --minimal --patience --histogram --merge-base --exit-code --quiet --check --compact-summary --no-renames --no-prefix --relative? --binary --function-context --dirstat? --diff-algorithm= --pickaxe-regex --abbrev? --full-index", Operands::Git),
+    row(
+        "diff",
+        "-pstuwzRab -U= -S= -G= -M -C --cached --staged --stat? --name-only --name-status --numstat --shortstat --summary --patch --no-patch --no-color --color? --color-words? --word-diff? --unified= --ignore-all-space --ignore-space-change --ignore-blank-lines --ignore-space-at-eol --diff-filter= --find-renames? --no-ext-diff --no-textconv --raw --minimal --patience --histogram --merge-base --exit-code --quiet --check --compact-summary --no-renames --no-prefix --relative? --binary --function-context --dirstat? --diff-algorithm= --pickaxe-regex --abbrev? --full-index",
+        Operands::Git,
+    ),
     row("show", LOG, Operands::Git),
-    row("branch", "-arv --all --remotes --verbose --list --show-current --contains= --no-contains= --merged --no-merged --points-at= --sort= --format= --color? --no-color --column? --no-column --abbrev? --ignore-case -i", Operands::ListOnly(LIST)),
-    row("tag", "-il -n --list --contains= --no-contains= --merged --no-merged --points-at= --sort= --format= --column? --color?", Operands::ListOnly(&["--list", "-l"])),
-    row("rev-parse", "-q --abbrev-ref? --show-toplevel --show-prefix --show-cdup --git-dir --git-common-dir --absolute-git-dir --is-inside-work-tree --is-inside-git-dir --is-bare-repository --verify --short? --symbolic --symbolic-full-name --quiet --all --branches? --tags? --remotes? --revs-only --show-superproject-working-tree", Operands::Git),
-    row("ls-files", "-cdmoksuztv --cached --deleted --modified --others --ignored --stage --unmerged --killed --exclude-standard --exclude= --full-name --error-unmatch --abbrev? --eol --directory", Operands::Git),
-    row("ls-tree", "-drtlz --name-only --name-status --long --full-name --full-tree --abbrev? --format=", Operands::Git),
-    row("blame", "-bcefhklnpstw -L= -M -C --porcelain --line-porcelain --since= --date= --abbrev= --show-name --show-number --show-email --root", Operands::Git),
+    row(
+        "branch",
+        "-arv --all --remotes --verbose --list --show-current --contains= --no-contains= --merged --no-merged --points-at= --sort= --format= --color? --no-color --column? --no-column --abbrev? --ignore-case -i",
+        Operands::ListOnly(LIST),
+    ),
+    row(
+        "tag",
+        "-il -n --list --contains= --no-contains= --merged --no-merged --points-at= --sort= --format= --column? --color?",
+        Operands::ListOnly(&["--list", "-l"]),
+    ),
+    row(
+        "rev-parse",
+        "-q --abbrev-ref? --show-toplevel --show-prefix --show-cdup --git-dir --git-common-dir --absolute-git-dir --is-inside-work-tree --is-inside-git-dir --is-bare-repository --verify --short? --symbolic --symbolic-full-name --quiet --all --branches? --tags? --remotes? --revs-only --show-superproject-working-tree",
+        Operands::Git,
+    ),
+    row(
+        "ls-files",
+        "-cdmoksuztv --cached --deleted --modified --others --ignored --stage --unmerged --killed --exclude-standard --exclude= --full-name --error-unmatch --abbrev? --eol --directory",
+        Operands::Git,
+    ),
+    row(
+        "ls-tree",
+        "-drtlz --name-only --name-status --long --full-name --full-tree --abbrev? --format=",
+        Operands::Git,
+    ),
+    row(
+        "blame",
+        "-bcefhklnpstw -L= -M -C --porcelain --line-porcelain --since= --date= --abbrev= --show-name --show-number --show-email --root",
+        Operands::Git,
+    ),
     row("remote", "-v --verbose", Operands::None),
-    row("describe", "--all --tags --contains --abbrev= --candidates= --exact-match --long --match= --exclude= --always --first-parent --dirty? --broken?", Operands::Git),
-    row("shortlog", "-sne --summary --numbered --email --no-merges --merges --since= --until= --after= --before= --author= --group= --all -c", Operands::Git),
-    row("grep", "-aiIwvhHEGPFnlLcopWz -A= -B= -C= -e= -m= --text --ignore-case --word-regexp --invert-match --extended-regexp --basic-regexp --perl-regexp --fixed-strings --line-number --files-with-matches --files-without-match --count --only-matching --show-function --function-context --color? --no-color --break --heading --max-depth= --and --or --not --cached --untracked --name-only --column --quiet --max-count= --all-match", Operands::Git),
+    row(
+        "describe",
+        "--all --tags --contains --abbrev= --candidates= --exact-match --long --match= --exclude= --always --first-parent --dirty? --broken?",
+        Operands::Git,
+    ),
+    row(
+        "shortlog",
+        "-sne --summary --numbered --email --no-merges --merges --since= --until= --after= --before= --author= --group= --all -c",
+        Operands::Git,
+    ),
+    row(
+        "grep",
+        "-aiIwvhHEGPFnlLcopWz -A= -B= -C= -e= -m= --text --ignore-case --word-regexp --invert-match --extended-regexp --basic-regexp --perl-regexp --fixed-strings --line-number --files-with-matches --files-without-match --count --only-matching --show-function --function-context --color? --no-color --break --heading --max-depth= --and --or --not --cached --untracked --name-only --column --quiet --max-count= --all-match",
+        Operands::Git,
+    ),
     row("cat-file", "-etps --batch-check?", Operands::Git),
-    row("rev-list", "-n= -# --count --all --max-count= --since= --until= --no-merges --merges --first-parent --left-right --reverse --objects --author= --grep= --branches? --tags? --topo-order", Operands::Git),
+    row(
+        "rev-list",
+        "-n= -# --count --all --max-count= --since= --until= --no-merges --merges --first-parent --left-right --reverse --objects --author= --grep= --branches? --tags? --topo-order",
+        Operands::Git,
+    ),
     row("merge-base", "-a --all --is-ancestor --octopus --independent --fork-point", Operands::Git),
-    row("for-each-ref", "--format= --sort= --count= --contains= --merged? --no-merged? --points-at=", Operands::Text),
-    row("show-ref", "-dhqs --head --heads --tags --verify --hash? --quiet --dereference", Operands::Text),
+    row(
+        "for-each-ref",
+        "--format= --sort= --count= --contains= --merged? --no-merged? --points-at=",
+        Operands::Text,
+    ),
+    row(
+        "show-ref",
+        "-dhqs --head --heads --tags --verify --hash? --quiet --dereference",
+        Operands::Text,
+    ),
     row("check-ignore", "-qvn --verbose --quiet --non-matching --no-index", Operands::Git),
     row("count-objects", "-vH --verbose --human-readable", Operands::None),
     row("version", "", Operands::None),
@@ -90,7 +147,9 @@ fn is_listing(sub: &str, rest: &[Word]) -> bool {
 fn stash(rest: &[Word]) -> Result<Vec<Touch<'_>>, &'static str> {
     const ROW: Spec = row("stash", LOG, Operands::Git);
     match rest.split_first() {
-        Some((first, more)) if matches!(first.text.as_str(), "list" | "show") => matches(&ROW, more),
+        Some((first, more)) if matches!(first.text.as_str(), "list" | "show") => {
+            matches(&ROW, more)
+        }
         _ => Err("changes the stash"),
     }
 }

@@ -50,12 +50,68 @@ const CHECKERS: [&str; 12] = [
 
 /// Commands that run what they are given, reach far, or destroy: never remembered.
 const NEVER: [&str; 62] = [
-    "python", "python2", "python3", "node", "deno", "perl", "ruby", "php", "lua", "awk", "gawk",
-    "mawk", "osascript", "npx", "uvx", "bunx", "pipx", "sh", "bash", "zsh", "dash", "ksh", "fish",
-    "eval", "exec", "source", ".", "env", "xargs", "parallel", "find", "fd", "sudo", "doas", "su",
-    "ssh", "scp", "rsync", "curl", "wget", "nc", "ncat", "socat", "rm", "dd", "tee", "chmod",
-    "chown", "ln", "crontab", "nohup", "setsid", "timeout", "time", "nice", "command", "builtin",
-    "trap", "alias", "hash", "kill", "docker",
+    "python",
+    "python2",
+    "python3",
+    "node",
+    "deno",
+    "perl",
+    "ruby",
+    "php",
+    "lua",
+    "awk",
+    "gawk",
+    "mawk",
+    "osascript",
+    "npx",
+    "uvx",
+    "bunx",
+    "pipx",
+    "sh",
+    "bash",
+    "zsh",
+    "dash",
+    "ksh",
+    "fish",
+    "eval",
+    "exec",
+    "source",
+    ".",
+    "env",
+    "xargs",
+    "parallel",
+    "find",
+    "fd",
+    "sudo",
+    "doas",
+    "su",
+    "ssh",
+    "scp",
+    "rsync",
+    "curl",
+    "wget",
+    "nc",
+    "ncat",
+    "socat",
+    "rm",
+    "dd",
+    "tee",
+    "chmod",
+    "chown",
+    "ln",
+    "crontab",
+    "nohup",
+    "setsid",
+    "timeout",
+    "time",
+    "nice",
+    "command",
+    "builtin",
+    "trap",
+    "alias",
+    "hash",
+    "kill",
+    "docker",
 ];
 
 /// The keys of all commands that are not known to only look; `None` when one of them can't be
@@ -89,7 +145,9 @@ fn key(part: &Part) -> Option<Key> {
     if CHECKERS.contains(&name) {
         return open(&words[..1]);
     }
-    let target = TARGETS.iter().find(|(tool, subs)| *tool == name && (subs.is_empty() || subs.contains(&first)));
+    let target = TARGETS
+        .iter()
+        .find(|(tool, subs)| *tool == name && (subs.is_empty() || subs.contains(&first)));
     if let Some((_, subs)) = target {
         let at = usize::from(!subs.is_empty()) + 1;
         let named = words.get(at).is_some_and(|w| !w.starts_with('-') && !w.contains('='));

@@ -327,7 +327,9 @@ impl Build {
         if self.inner_tilde {
             return Err("has a home directory inside a word");
         }
-        if self.tilde && !(self.text == "~" || self.text.starts_with("~/") && self.bare.starts_with("~/")) {
+        if self.tilde
+            && !(self.text == "~" || self.text.starts_with("~/") && self.bare.starts_with("~/"))
+        {
             return Err("names another user's home directory");
         }
         Ok(Word {

@@ -127,7 +127,19 @@ const WRAPPERS: [(&str, &[&str]); 24] = [
     ("trap", &[]),
     (
         "xargs",
-        &["-I", "-n", "-P", "-L", "-d", "-s", "-a", "-E", "--max-args", "--max-procs", "--arg-file"],
+        &[
+            "-I",
+            "-n",
+            "-P",
+            "-L",
+            "-d",
+            "-s",
+            "-a",
+            "-E",
+            "--max-args",
+            "--max-procs",
+            "--arg-file",
+        ],
     ),
 ];
 
@@ -185,7 +197,8 @@ fn nested(text: &str) -> Vec<Loose> {
 }
 
 fn executed_by_find(command: &Loose) -> Vec<Loose> {
-    const RUNS: [&str; 8] = ["-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch"];
+    const RUNS: [&str; 8] =
+        ["-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch"];
     let args = command.args();
     let starts = args.iter().enumerate().filter(|(_, a)| RUNS.contains(&a.as_str()));
     starts

@@ -174,7 +174,9 @@ fn understood(
     }
     for part in walked.parts.iter().filter(|part| !part.read_only) {
         if part.words.first().is_some_and(|name| keys::runs_code(name)) {
-            found.sensitive.extend(sensitive::mentioned(&part.text).map(|w| (part.text.clone(), w)));
+            found
+                .sensitive
+                .extend(sensitive::mentioned(&part.text).map(|w| (part.text.clone(), w)));
         }
     }
     found.touches = walked.touches;

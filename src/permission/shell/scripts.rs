@@ -110,7 +110,9 @@ fn sed_until(text: &str, mark: char) -> Option<&str> {
             '\\' => {
                 chars.next()?;
             }
-            '[' if text[at..].split(']').next().is_some_and(|set| set.contains(mark)) => return None,
+            '[' if text[at..].split(']').next().is_some_and(|set| set.contains(mark)) => {
+                return None;
+            }
             _ if c == mark => return Some(&text[at + c.len_utf8()..]),
             _ => {}
         }
@@ -124,15 +126,65 @@ fn sed_until(text: &str, mark: char) -> Option<&str> {
 /// Why it is not known to be harmless.
 pub fn find(args: &[Word]) -> Result<Vec<Touch<'_>>, &'static str> {
     const PLAIN: [&str; 26] = [
-        "-print", "-print0", "-ls", "-prune", "-quit", "-depth", "-d", "-xdev", "-mount",
-        "-daystart", "-empty", "-true", "-false", "-readable", "-writable", "-executable", "-not",
-        "-and", "-or", "-a", "-o", "!", "(", ")", ",", "-noleaf",
+        "-print",
+        "-print0",
+        "-ls",
+        "-prune",
+        "-quit",
+        "-depth",
+        "-d",
+        "-xdev",
+        "-mount",
+        "-daystart",
+        "-empty",
+        "-true",
+        "-false",
+        "-readable",
+        "-writable",
+        "-executable",
+        "-not",
+        "-and",
+        "-or",
+        "-a",
+        "-o",
+        "!",
+        "(",
+        ")",
+        ",",
+        "-noleaf",
     ];
     const VALUED: [&str; 31] = [
-        "-name", "-iname", "-path", "-ipath", "-wholename", "-iwholename", "-regex", "-iregex",
-        "-regextype", "-type", "-xtype", "-maxdepth", "-mindepth", "-size", "-mtime", "-mmin",
-        "-atime", "-amin", "-ctime", "-cmin", "-perm", "-user", "-group", "-links", "-inum",
-        "-printf", "-lname", "-uid", "-gid", "-fstype", "-newermt",
+        "-name",
+        "-iname",
+        "-path",
+        "-ipath",
+        "-wholename",
+        "-iwholename",
+        "-regex",
+        "-iregex",
+        "-regextype",
+        "-type",
+        "-xtype",
+        "-maxdepth",
+        "-mindepth",
+        "-size",
+        "-mtime",
+        "-mmin",
+        "-atime",
+        "-amin",
+        "-ctime",
+        "-cmin",
+        "-perm",
+        "-user",
+        "-group",
+        "-links",
+        "-inum",
+        "-printf",
+        "-lname",
+        "-uid",
+        "-gid",
+        "-fstype",
+        "-newermt",
     ];
     let mut touches = Vec::new();
     let mut in_expression = false;
@@ -142,7 +194,11 @@ pub fn find(args: &[Word]) -> Result<Vec<Touch<'_>>, &'static str> {
         at += 1;
         in_expression |= text.starts_with('-') || matches!(text, "!" | "(");
         if !in_expression {
-            if word.pattern.as_deref().is_some_and(|p| p.starts_with([super::lex::STAR, super::lex::MARK])) {
+            if word
+                .pattern
+                .as_deref()
+                .is_some_and(|p| p.starts_with([super::lex::STAR, super::lex::MARK]))
+            {
                 return Err("has a pattern that may turn into a flag");
             }
             touches.push((word, Use::Look));
@@ -156,7 +212,9 @@ pub fn find(args: &[Word]) -> Result<Vec<Touch<'_>>, &'static str> {
         }
         let value = args.get(at).filter(|w| w.pattern.is_none());
         match value {
-            Some(value) if matches!(text, "-newer" | "-samefile") => touches.push((value, Use::Look)),
+            Some(value) if matches!(text, "-newer" | "-samefile") => {
+                touches.push((value, Use::Look))
+            }
             Some(_) if VALUED.contains(&text) => {}
             _ => return Err("has a part of find that is not known to be harmless"),
         }

@@ -223,7 +223,9 @@ impl Walker<'_> {
         let touches = match text {
             "echo" => args.iter().filter(|w| w.pattern.is_some()).map(|w| (w, Use::Look)).collect(),
             "printf" => match args.split_first() {
-                Some((format, rest)) if format.pattern.is_none() && scripts::printf(&format.text) => {
+                Some((format, rest))
+                    if format.pattern.is_none() && scripts::printf(&format.text) =>
+                {
                     rest.iter().filter(|w| w.pattern.is_some()).map(|w| (w, Use::Look)).collect()
                 }
                 _ => return Err("uses a printf format that is not known to be harmless".to_owned()),
@@ -243,11 +245,14 @@ impl Walker<'_> {
         args: &'w [Word],
         bases: &Bases,
     ) -> Result<Vec<Touch<'w>>, String> {
-        if matches!(name, "cargo" | "rustc" | "rustup") && bases.iter().any(|b| repo::plants_rust(b)) {
+        if matches!(name, "cargo" | "rustc" | "rustup")
+            && bases.iter().any(|b| repo::plants_rust(b))
+        {
             return Err("runs a toolchain that the project may have replaced".to_owned());
         }
         let first = args.first().map_or("", |w| w.text.as_str());
-        let sub = table::SUBCOMMANDS.iter().find(|(tool, spec)| *tool == name && spec.name == first);
+        let sub =
+            table::SUBCOMMANDS.iter().find(|(tool, spec)| *tool == name && spec.name == first);
         if let Some((_, spec)) = sub {
             return Ok(flags::matches(spec, &args[1..])?);
         }
@@ -307,8 +312,7 @@ impl Walker<'_> {
 /// Whether an absolute path could be meant as one: its first folder exists, or it is a special
 /// file that everybody may use.
 pub fn is_likely(path: &Path) -> bool {
-    const FREE: [&str; 5] =
-        ["/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/tty"];
+    const FREE: [&str; 5] = ["/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/tty"];
     if FREE.iter().any(|free| path == Path::new(free)) {
         return false;
     }

@@ -97,10 +97,12 @@ impl Fixture {
     }
 
     pub(super) fn shell(&self, gate: &PermissionGate, line: &str) -> Verdict {
-        verdict(gate, "bash", Capability::Shell, &[Access::Shell {
-            command: line.to_owned(),
-            workdir: self.ws(),
-        }])
+        verdict(
+            gate,
+            "bash",
+            Capability::Shell,
+            &[Access::Shell { command: line.to_owned(), workdir: self.ws() }],
+        )
     }
 
     pub(super) fn shell_did(&self, gate: &PermissionGate, line: &str) -> Did {

@@ -14,11 +14,73 @@ fn class(line: &str) -> Class {
 fn piece() -> impl Strategy<Value = String> {
     prop_oneof![
         prop::sample::select(vec![
-            "ls", "cat", "echo", "git", "log", "find", "sort", " ", " ", " ", "\n", "\t", ";", "&&",
-            "||", "|", "&", "(", ")", "{", "}", "'", "\"", "\\", "$", "$(", "`", "<", ">", ">>",
-            "<<", "<<'E'", "E", "\nE\n", "<<<", ">&", "2>&1", "/dev/null", "-", "--", "-o", "*", "?",
-            "[", "]", "~", "~/", "#", "!", "=", "a=b", "f", "..", "/", "../x", "rm", "-rf", "$HOME",
-            "sudo", "bash", "-c", "touch", "M", "é", "\u{200b}", "\0", "\r",
+            "ls",
+            "cat",
+            "echo",
+            "git",
+            "log",
+            "find",
+            "sort",
+            " ",
+            " ",
+            " ",
+            "\n",
+            "\t",
+            ";",
+            "&&",
+            "||",
+            "|",
+            "&",
+            "(",
+            ")",
+            "{",
+            "}",
+            "'",
+            "\"",
+            "\\",
+            "$",
+            "$(",
+            "`",
+            "<",
+            ">",
+            ">>",
+            "<<",
+            "<<'E'",
+            "E",
+            "\nE\n",
+            "<<<",
+            ">&",
+            "2>&1",
+            "/dev/null",
+            "-",
+            "--",
+            "-o",
+            "*",
+            "?",
+            "[",
+            "]",
+            "~",
+            "~/",
+            "#",
+            "!",
+            "=",
+            "a=b",
+            "f",
+            "..",
+            "/",
+            "../x",
+            "rm",
+            "-rf",
+            "$HOME",
+            "sudo",
+            "bash",
+            "-c",
+            "touch",
+            "M",
+            "é",
+            "\u{200b}",
+            "\0",
+            "\r",
         ])
         .prop_map(str::to_owned),
         "[a-z]{1,4}",
@@ -72,5 +134,15 @@ proptest! {
         let middle = if tick { format!("`{inner}`") } else { format!("$({inner})") };
         let line = format!("echo {before}{middle}");
         prop_assert_eq!(class(&line), Class::NotUnderstood);
+    }
+}
+
+/// The grammar's scanner is C: characters far beyond ASCII after a brace once read outside a table.
+#[test]
+fn a_brace_before_a_far_character_does_not_crash() {
+    for c in ['é', '中', '😀', '\u{f836f}', '\u{10fffd}'] {
+        for line in [format!("ynn{{{c}"), format!("{{{c}..3}}"), format!("echo {{{c},{c}}}")] {
+            assert!(!matches!(class(&line), Class::ReadOnly | Class::Write(_)), "{line:?}");
+        }
     }
 }

@@ -70,7 +70,9 @@ fn searches_do_not_follow_links_out() {
     std::fs::write(fixture.root().join("secret.rs"), "s3cr3t").unwrap();
     symlink(fixture.root().join("secret.rs"), fixture.ws().join("link.rs")).unwrap();
     let gate = fixture.gate(Mode::Balanced);
-    for line in ["grep s3cr3t link.rs", "cat link.rs", "grep s3cr3t *.rs", "grep -R s3cr3t .", "rg -L x"] {
+    for line in
+        ["grep s3cr3t link.rs", "cat link.rs", "grep s3cr3t *.rs", "grep -R s3cr3t .", "rg -L x"]
+    {
         assert_eq!(fixture.shell_did(&gate, line), Did::Ask, "{line}");
     }
     assert_eq!(fixture.shell_did(&gate, "grep -r s3cr3t ."), Did::Allow);
@@ -121,7 +123,8 @@ fn trust_asks_for_private_places() {
     for path in ["/etc/cron.d/x", "/etc/systemd/system/x.service", "/etc/passwd"] {
         assert_eq!(write_did(&gate, Path::new(path)), Did::Ask, "{path}");
     }
-    for name in [".bashrc", ".config/autostart/x", ".ssh/authorized_keys", ".config/codebot/c.toml"] {
+    for name in [".bashrc", ".config/autostart/x", ".ssh/authorized_keys", ".config/codebot/c.toml"]
+    {
         assert_eq!(write_did(&gate, &fixture.home().join(name)), Did::Ask, "{name}");
     }
     for line in [

@@ -140,7 +140,13 @@ fn deny_wins() {
     let gate = fixture.gate_with(
         Mode::Trust,
         &["Bash(git push)", "Edit(src/**)", "Read(docs/**)"],
-        &["Bash(git push *)", "Edit(src/gen/**)", "Read(docs/private)", "web_*", "Network(*.evil.org)"],
+        &[
+            "Bash(git push *)",
+            "Edit(src/gen/**)",
+            "Read(docs/private)",
+            "web_*",
+            "Network(*.evil.org)",
+        ],
     );
     assert_eq!(fixture.shell_did(&gate, "git push"), Did::Deny);
     assert_eq!(write_did(&gate, &fixture.ws().join("src/gen/x.rs")), Did::Deny);

@@ -310,7 +310,8 @@ fn git_asks_where_project_files_look_like_a_repository() {
 fn rust_tools_ask_where_the_project_brings_its_own() {
     let fixture = Fixture::new();
     let gate = fixture.gate(Mode::Balanced);
-    std::fs::write(fixture.ws().join("rust-toolchain.toml"), "[toolchain]\nchannel='1.90'").unwrap();
+    std::fs::write(fixture.ws().join("rust-toolchain.toml"), "[toolchain]\nchannel='1.90'")
+        .unwrap();
     assert_eq!(fixture.shell_did(&gate, "cargo --version"), Did::Allow);
     std::fs::write(fixture.ws().join("rust-toolchain.toml"), "[toolchain]\npath='x'").unwrap();
     assert_eq!(fixture.shell_did(&gate, "cargo --version"), Did::Ask);
@@ -382,7 +383,9 @@ fn patterns_are_filled_in_before_they_are_judged() {
     std::os::unix::fs::symlink("/etc/hostname", fixture.ws().join("zlink")).unwrap();
     std::fs::write(fixture.ws().join("server.pem"), "x").unwrap();
     let gate = fixture.gate(Mode::Balanced);
-    for line in ["cat .e*", "cat *.pem", "cat z*", "cat *", "sort *", "grep .e* f", "cat ?erver.pem"] {
+    for line in
+        ["cat .e*", "cat *.pem", "cat z*", "cat *", "sort *", "grep .e* f", "cat ?erver.pem"]
+    {
         assert_eq!(fixture.shell_did(&gate, line), Did::Ask, "{line}");
     }
     assert_eq!(fixture.shell_did(&gate, "cat *.txt"), Did::Ask, "secrets.txt is among them");

@@ -147,13 +147,16 @@ fn every_decision_is_one_line_of_the_audit_log() {
         .iter()
         .map(|line| (line["verdict"].as_str().unwrap(), line["by"].as_str().unwrap()))
         .collect();
-    assert_eq!(seen, [
-        ("allow", "mode balanced"),
-        ("allow", "allow rule Bash(make *)"),
-        ("deny", "deny rule Bash(rm *)"),
-        ("ask", "mode balanced"),
-        ("allowed", "user: once"),
-    ]);
+    assert_eq!(
+        seen,
+        [
+            ("allow", "mode balanced"),
+            ("allow", "allow rule Bash(make *)"),
+            ("deny", "deny rule Bash(rm *)"),
+            ("ask", "mode balanced"),
+            ("allowed", "user: once"),
+        ]
+    );
     assert!(lines[0]["at"].as_str().unwrap().contains('T'));
 }
 
