@@ -176,8 +176,11 @@ fn loose_command(node: Node<'_>, line: &str, upstream: &[String]) -> Loose {
     let mut cursor = node.walk();
     for child in node.named_children(&mut cursor) {
         match child.kind() {
-            "variable_assignment" | "comment" => {}
-            "file_redirect" | "herestring_redirect" | "heredoc_redirect" => {}
+            "variable_assignment"
+            | "comment"
+            | "file_redirect"
+            | "herestring_redirect"
+            | "heredoc_redirect" => {}
             _ => words.push(loose::dequote(&text_at(line, child))),
         }
     }

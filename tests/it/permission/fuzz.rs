@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 fn class(line: &str) -> Class {
     let ws = std::env::temp_dir();
-    let places = Places::new(&[ws.clone()], None, &[], &[], &[]);
+    let places = Places::new(std::slice::from_ref(&ws), None, &[], &[], &[]);
     judge(line, &ws, &Setting { places: &places, suspect_path: &[] }).class
 }
 
