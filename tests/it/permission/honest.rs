@@ -232,7 +232,6 @@ fn a_judgement_takes_less_than_its_budget() {
         }
     }
     let each = start.elapsed() / (rounds * LINES.len() as u32);
-    println!("{each:?} for one line");
     // 200 µs is the budget of an optimised build; this one is not.
     assert!(each.as_micros() < 2000, "{each:?} for one line");
 }
