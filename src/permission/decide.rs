@@ -70,7 +70,7 @@ impl PermissionGate {
         match worst {
             Effect::Allow => Verdict::Allow,
             Effect::Deny => Verdict::Deny { reason: denial(&steps) },
-            Effect::Ask => Verdict::Ask(approval(request, steps)),
+            Effect::Ask => Verdict::Ask(approval(request, &steps)),
         }
     }
 
@@ -139,13 +139,13 @@ impl PermissionGate {
                 let reason = format!("reads {what}: {shown}");
                 self.by_mode(Row::Sensitive, mode, shown, reason)
             }
-            Place::Outside => match self.allow.iter().find(|rule| rule.covers_read(&real)) {
-                Some(rule) => Step::new(Effect::Allow, shown, "", allowed_by(rule)),
-                None => {
-                    let reason = format!("reads outside the workspace: {shown}");
-                    self.by_mode(Row::Outside, mode, shown, reason)
+            Place::Outside => {
+                if let Some(rule) = self.allow.iter().find(|rule| rule.covers_read(&real)) {
+                    return Step::new(Effect::Allow, shown, "", allowed_by(rule));
                 }
-            },
+                let reason = format!("reads outside the workspace: {shown}");
+                self.by_mode(Row::Outside, mode, shown, reason)
+            }
         }
     }
 
@@ -170,13 +170,13 @@ impl PermissionGate {
                 let reason = format!("changes {what}: {shown}");
                 self.by_mode(Row::Sensitive, mode, shown, reason)
             }
-            Place::Outside => match self.allow.iter().find(covers) {
-                Some(rule) => Step::new(Effect::Allow, shown, "", allowed_by(rule)),
-                None => {
-                    let reason = format!("changes a file outside the workspace: {shown}");
-                    self.by_mode(Row::Outside, mode, shown, reason)
+            Place::Outside => {
+                if let Some(rule) = self.allow.iter().find(covers) {
+                    return Step::new(Effect::Allow, shown, "", allowed_by(rule));
                 }
-            },
+                let reason = format!("changes a file outside the workspace: {shown}");
+                self.by_mode(Row::Outside, mode, shown, reason)
+            }
             Place::Workspace => {
                 if let Some(rule) = memory.rules.iter().chain(&self.allow).find(covers) {
                     return Step::new(Effect::Allow, shown, "", allowed_by(rule));
@@ -334,7 +334,7 @@ fn denial(steps: &[Step]) -> String {
     )
 }
 
-fn approval(request: GateRequest<'_>, steps: Vec<Step>) -> Approval {
+fn approval(request: GateRequest<'_>, steps: &[Step]) -> Approval {
     let danger = steps.iter().any(|step| step.danger);
     let asking: Vec<&Step> = steps.iter().filter(|step| step.effect == Effect::Ask).collect();
     let reason = asking.first().map(|step| step.reason.clone()).unwrap_or_default();
@@ -343,7 +343,7 @@ fn approval(request: GateRequest<'_>, steps: Vec<Step>) -> Approval {
         rules.dedup();
         rules.join(", ")
     });
-    let mut parts: Vec<String> = steps.iter().flat_map(|step| step.parts.clone()).collect();
+    let mut parts: Vec<String> = steps.iter().flat_map(|step| &step.parts).cloned().collect();
     if parts.len() > MAX_PARTS {
         let more = parts.len() - MAX_PARTS;
         parts.truncate(MAX_PARTS);

@@ -138,7 +138,7 @@ pub fn what(path: &Path, usage: Use) -> Option<&'static str> {
 }
 
 fn is_secret(parts: &[String], name: &str, path: &Path) -> bool {
-    let public = name.ends_with(".pub") || name == "known_hosts";
+    let public = name.strip_suffix(".pub").is_some() || name == "known_hosts";
     let sample =
         [".example", ".sample", ".template", ".dist"].iter().any(|end| name.ends_with(end));
     if public || sample {

@@ -46,10 +46,9 @@ pub fn worst(commands: &[Vec<Loose>], line: &str, ground: &Ground) -> Option<Fin
                 found = finding;
             }
         }
-        if let Some(first) = views.first().filter(|c| matches!(c.name(), "cd" | "pushd")) {
-            if let Some(target) = first.args().iter().find(|a| !a.starts_with('-')) {
-                base = place(target, &base, ground).unwrap_or(base);
-            }
+        let moves = views.first().filter(|c| matches!(c.name(), "cd" | "pushd"));
+        if let Some(target) = moves.and_then(|c| c.args().iter().find(|a| !a.starts_with('-'))) {
+            base = place(target, &base, ground).unwrap_or(base);
         }
     }
     found
@@ -74,7 +73,7 @@ fn judge(command: &Loose, base: &Path, ground: &Ground) -> Option<Finding> {
         "chown" | "chgrp" => tree_change(args, &targets()),
         "mv" => (targets().contains(&Target::Vital))
             .then_some((Catastrophic, "moves a directory the system or your home needs")),
-        "dd" => disk_copy(args),
+        "dd" => Some(disk_copy(args)),
         "shred" | "wipe" | "srm" => Some((Dangerous, "overwrites files for good")),
         "shutdown" | "reboot" | "halt" | "poweroff" => Some((Dangerous, "stops the machine")),
         "kill" if args.len() > 1 && args.last().is_some_and(|a| a == "-1") => {
@@ -155,13 +154,13 @@ fn open_mode(args: &[String]) -> bool {
     })
 }
 
-fn disk_copy(args: &[String]) -> Option<Finding> {
+fn disk_copy(args: &[String]) -> Finding {
     const HARMLESS: [&str; 3] = ["/dev/null", "/dev/stdout", "/dev/stderr"];
     let output = args.iter().find_map(|a| a.strip_prefix("of="));
     if output.is_some_and(|path| path.starts_with("/dev/") && !HARMLESS.contains(&path)) {
-        return Some((Catastrophic, "writes straight to a device"));
+        return (Catastrophic, "writes straight to a device");
     }
-    Some((Dangerous, "copies raw data over files or devices"))
+    (Dangerous, "copies raw data over files or devices")
 }
 
 /// A disk named as the target of something that writes.

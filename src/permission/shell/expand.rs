@@ -47,7 +47,9 @@ fn expand(full: &str, out: &mut Vec<PathBuf>, budget: &mut usize) -> Result<(), 
     let mut found = vec![PathBuf::from("/")];
     for part in full.split('/').filter(|part| !part.is_empty()) {
         if !part.contains([STAR, MARK]) {
-            found.iter_mut().for_each(|path| path.push(part));
+            for path in &mut found {
+                path.push(part);
+            }
             continue;
         }
         let mut next = Vec::new();

@@ -83,7 +83,7 @@ pub fn matches<'a>(spec: &Spec, args: &'a [Word]) -> Result<Vec<Touch<'a>>, &'st
             }
         }
     }
-    assign(spec, operands, &seen)
+    assign(spec, &operands, &seen)
 }
 
 fn starts_open(word: &Word) -> bool {
@@ -126,7 +126,7 @@ fn flag(allowed: &str, text: &str) -> Option<bool> {
 
 fn assign<'a>(
     spec: &Spec,
-    operands: Vec<&'a Word>,
+    operands: &[&'a Word],
     seen: &[&str],
 ) -> Result<Vec<Touch<'a>>, &'static str> {
     let all = |usage: Use| Ok(operands.iter().map(|w| (*w, usage)).collect());
@@ -138,9 +138,9 @@ fn assign<'a>(
         Operands::None | Operands::Version => {
             Err("has an argument that is not known to be harmless")
         }
-        Operands::Text => text_only(&operands),
+        Operands::Text => Ok(text_only(operands)),
         Operands::Look => all(Use::Look),
-        Operands::Read => all(Use::Read),
+        Operands::Read | Operands::Git => all(Use::Read),
         Operands::AtMost(most) if operands.len() <= most => all(Use::Read),
         Operands::AtMost(_) => Err("names a file that it would write"),
         Operands::PatternRead => {
@@ -167,15 +167,14 @@ fn assign<'a>(
                 Err("has an argument that is not known to be harmless")
             }
         }
-        Operands::Git => all(Use::Read),
-        Operands::ListOnly(flags) if operands.is_empty() || given(flags) => text_only(&operands),
+        Operands::ListOnly(flags) if operands.is_empty() || given(flags) => Ok(text_only(operands)),
         Operands::ListOnly(_) => Err("has an argument that is not known to be harmless"),
     }
 }
 
 /// Text operands touch no file, but a pattern among them lists one.
-fn text_only<'a>(operands: &[&'a Word]) -> Result<Vec<Touch<'a>>, &'static str> {
-    Ok(operands.iter().filter(|w| w.pattern.is_some()).map(|w| (*w, Use::Look)).collect())
+fn text_only<'a>(operands: &[&'a Word]) -> Vec<Touch<'a>> {
+    operands.iter().filter(|w| w.pattern.is_some()).map(|w| (*w, Use::Look)).collect()
 }
 
 fn is_clustered(seen: &str, flag: &str) -> bool {

@@ -45,10 +45,17 @@ const WORDS: [&str; 6] =
     ["word", "string", "raw_string", "number", "concatenation", "heredoc_start"];
 
 /// Parses a line; `None` only when the parser can't be set up.
+///
+/// The grammar's scanner hands whole code points to C's `isdigit`, which looks them up in a table
+/// of 384 entries: `{` before a character beyond ASCII can crash the process. So every such
+/// character is shown to it as letters of the same length. For the shell both are plain characters
+/// of a word, and all positions stay.
 pub fn tree(line: &str) -> Option<Tree> {
     let mut parser = Parser::new();
     parser.set_language(&tree_sitter_bash::LANGUAGE.into()).ok()?;
-    parser.parse(line, None)
+    let mask = |byte: u8| if byte.is_ascii() { byte } else { b'x' };
+    let masked: Vec<u8> = line.bytes().map(mask).collect();
+    parser.parse(masked, None)
 }
 
 /// Compares this reading with the words at `spans`.
@@ -169,9 +176,12 @@ fn loose_command(node: Node<'_>, line: &str, upstream: &[String]) -> Loose {
     let mut cursor = node.walk();
     for child in node.named_children(&mut cursor) {
         match child.kind() {
-            "variable_assignment" | "comment" => {}
-            "file_redirect" | "herestring_redirect" | "heredoc_redirect" => {}
-            _ => words.push(loose::dequote(&line[child.byte_range()])),
+            "variable_assignment"
+            | "comment"
+            | "file_redirect"
+            | "herestring_redirect"
+            | "heredoc_redirect" => {}
+            _ => words.push(loose::dequote(&text_at(line, child))),
         }
     }
     // `cmd > file word`: the grammar hangs the later words below the redirection.
@@ -180,9 +190,15 @@ fn loose_command(node: Node<'_>, line: &str, upstream: &[String]) -> Loose {
         for redirect in parent.named_children(&mut cursor).filter(|n| n.kind() == "file_redirect") {
             let mut inner = redirect.walk();
             let targets = redirect.children_by_field_name("destination", &mut inner);
-            words.extend(targets.skip(1).map(|n| loose::dequote(&line[n.byte_range()])));
+            words.extend(targets.skip(1).map(|n| loose::dequote(&text_at(line, n))));
         }
     }
     let whole = node.parent().filter(|p| p.kind() == "redirected_statement").unwrap_or(node);
-    Loose { words, raw: line[whole.byte_range()].to_owned(), upstream: upstream.to_vec() }
+    Loose { words, raw: text_at(line, whole), upstream: upstream.to_vec() }
+}
+
+/// The text of a node. A border may fall inside a character, because the grammar saw bytes.
+fn text_at(line: &str, node: Node<'_>) -> String {
+    let bytes = line.as_bytes().get(node.byte_range()).unwrap_or_default();
+    String::from_utf8_lossy(bytes).into_owned()
 }

@@ -277,6 +277,7 @@ impl Lexer<'_> {
 }
 
 #[derive(Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is one independent fact seen in the word")]
 struct Build {
     text: String,
     pattern: String,

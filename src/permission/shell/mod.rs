@@ -194,7 +194,7 @@ fn not_understood(why: &str, line: &str, workdir: &Path, found: &mut Judgement) 
     if found.parts.is_empty() {
         found.parts = vec![line.to_owned()];
     }
-    let words = found.views.iter().flat_map(|view| view.args()).map(|word| {
+    let words = found.views.iter().flat_map(Loose::args).map(|word| {
         word.rsplit_once(['=', '<', '>']).map_or(word.as_str(), |(_, value)| value).trim()
     });
     let paths = words

@@ -56,7 +56,7 @@ pub struct Script {
     pub background: bool,
     /// Whether it holds more than one line of commands.
     pub lines: bool,
-    /// Spans of all words, in order.
+    /// Spans of all words in order, without the marks `!`, `{` and `}`.
     pub spans: Vec<std::ops::Range<usize>>,
 }
 
@@ -72,23 +72,26 @@ const RESERVED: [&str; 21] = [
 /// Why it is not understood, as a phrase for people.
 pub fn parse(line: &str) -> Result<Script, &'static str> {
     let tokens = tokens(line)?;
-    let spans = tokens
-        .iter()
-        .filter_map(
-            |token| if let Token::Word(word) = token { Some(word.span.clone()) } else { None },
-        )
-        .collect();
-    let mut parser = Parser { tokens, at: 0, background: false, lines: false, depth: 0 };
+    let mut parser = Parser { tokens, ..Parser::default() };
     let root = parser.list(None)?;
     if parser.at < parser.tokens.len() {
         return Err("has an unexpected operator");
     }
+    let words = parser.tokens.iter().enumerate().filter(|(at, _)| !parser.marks.contains(at));
+    let spans = words.filter_map(|(_, token)| match token {
+        Token::Word(word) => Some(word.span.clone()),
+        Token::Op(_) | Token::Redirect(_) => None,
+    });
+    let spans = spans.collect();
     Ok(Script { root, background: parser.background, lines: parser.lines, spans })
 }
 
+#[derive(Default)]
 struct Parser {
     tokens: Vec<Token>,
     at: usize,
+    /// Places of words that are marks of the grammar.
+    marks: Vec<usize>,
     background: bool,
     lines: bool,
     depth: usize,
@@ -113,6 +116,12 @@ impl Parser {
 
     fn bare(&self, text: &str) -> bool {
         matches!(self.tokens.get(self.at), Some(Token::Word(w)) if w.text == text && !w.quoted)
+    }
+
+    /// Steps over a word that is a mark.
+    fn mark(&mut self) {
+        self.marks.push(self.at);
+        self.at += 1;
     }
 
     fn skip_newlines(&mut self) {
@@ -175,7 +184,9 @@ impl Parser {
 
     fn pipeline(&mut self) -> Result<Node, &'static str> {
         let negated = self.bare("!");
-        self.at += usize::from(negated);
+        if negated {
+            self.mark();
+        }
         let mut parts = vec![self.command()?];
         while matches!(self.op(), Some("|" | "|&")) {
             self.at += 1;
@@ -191,7 +202,7 @@ impl Parser {
             return self.group(")");
         }
         if self.bare("{") {
-            self.at += 1;
+            self.mark();
             return self.group("}");
         }
         let mut simple = Simple::default();
@@ -224,7 +235,11 @@ impl Parser {
         if !self.closes(Some(close)) {
             return Err("has an unfinished group");
         }
-        self.at += 1;
+        if close == "}" {
+            self.mark();
+        } else {
+            self.at += 1;
+        }
         self.depth -= 1;
         let mut redirects = Vec::new();
         while matches!(self.tokens.get(self.at), Some(Token::Redirect(_))) {

@@ -213,7 +213,7 @@ pub fn find(args: &[Word]) -> Result<Vec<Touch<'_>>, &'static str> {
         let value = args.get(at).filter(|w| w.pattern.is_none());
         match value {
             Some(value) if matches!(text, "-newer" | "-samefile") => {
-                touches.push((value, Use::Look))
+                touches.push((value, Use::Look));
             }
             Some(_) if VALUED.contains(&text) => {}
             _ => return Err("has a part of find that is not known to be harmless"),

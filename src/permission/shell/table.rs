@@ -206,7 +206,7 @@ pub const SUBCOMMANDS: &[(&str, Spec)] = &[
         "cargo",
         row(
             "tree",
-            "-aefip -d= -e= -i= -p= --all-features --no-default-features --features= --depth= --duplicates --edges= --format= --invert= --locked --no-dedupe --offline --frozen --package= --prefix= --workspace --target= --charset=",
+            "-adefip -e= -i= -p= --all-features --no-default-features --features= --depth= --duplicates --edges= --format= --invert= --locked --no-dedupe --offline --frozen --package= --prefix= --workspace --target= --charset=",
             None,
         ),
     ),

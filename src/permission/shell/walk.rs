@@ -233,18 +233,15 @@ impl Walker<'_> {
             "find" => scripts::find(args)?,
             "test" | "[" => scripts::test(text, args)?,
             "git" => return self.git(args, bases),
-            _ => self.by_table(text, args, bases)?,
+            _ => Self::by_table(text, args, bases)?,
         };
-        touches.iter().for_each(|touch| self.touch(touch, bases));
+        for touch in &touches {
+            self.touch(touch, bases);
+        }
         Ok(())
     }
 
-    fn by_table<'w>(
-        &self,
-        name: &str,
-        args: &'w [Word],
-        bases: &Bases,
-    ) -> Result<Vec<Touch<'w>>, String> {
+    fn by_table<'w>(name: &str, args: &'w [Word], bases: &Bases) -> Result<Vec<Touch<'w>>, String> {
         if matches!(name, "cargo" | "rustc" | "rustup")
             && bases.iter().any(|b| repo::plants_rust(b))
         {

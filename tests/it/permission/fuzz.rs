@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 fn class(line: &str) -> Class {
     let ws = std::env::temp_dir();
-    let places = Places::new(&[ws.clone()], None, &[], &[], &[]);
+    let places = Places::new(std::slice::from_ref(&ws), None, &[], &[], &[]);
     judge(line, &ws, &Setting { places: &places, suspect_path: &[] }).class
 }
 
@@ -134,5 +134,15 @@ proptest! {
         let middle = if tick { format!("`{inner}`") } else { format!("$({inner})") };
         let line = format!("echo {before}{middle}");
         prop_assert_eq!(class(&line), Class::NotUnderstood);
+    }
+}
+
+/// The grammar's scanner is C: characters far beyond ASCII after a brace once read outside a table.
+#[test]
+fn a_brace_before_a_far_character_does_not_crash() {
+    for c in ['é', '中', '😀', '\u{f836f}', '\u{10fffd}'] {
+        for line in [format!("ynn{{{c}"), format!("{{{c}..3}}"), format!("echo {{{c},{c}}}")] {
+            assert!(!matches!(class(&line), Class::ReadOnly | Class::Write(_)), "{line:?}");
+        }
     }
 }

@@ -110,6 +110,8 @@ const LINES: &[(&str, &str)] = &[
     ("cat <<E\nplain text\nE", "aaaa"),
     ("grep one <<< 'one two'", "aaaa"),
     ("! grep -q x f", "aaaa"),
+    ("{ ls; cat f; } | head", "aaaa"),
+    ("echo é 中 😀", "aaaa"),
     ("jq '.name' f", "aaaa"),
     ("sha256sum f", "aaaa"),
     ("sleep 1 && ls", "aaaa"),
