@@ -68,6 +68,12 @@ impl Reader {
         }
     }
 
+    /// Lets the reading library take the resize it still holds. It watches for readiness by edge
+    /// and forgets that there are keys when a resize comes out of the same look.
+    pub fn resized(&mut self) {
+        let _gone = self.wake.write_all(b"r");
+    }
+
     /// Reads again.
     pub fn resume(&mut self) {
         let _gone = self.resume.send(());
@@ -103,10 +109,10 @@ impl Port {
             if tty.intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL) {
                 return;
             }
-            if !wake.is_empty() && !self.hold() {
+            if !wake.is_empty() && !self.woken() {
                 return;
             }
-            if tty.contains(PollFlags::IN) {
+            if tty.contains(PollFlags::IN) || !wake.is_empty() {
                 let batch = read_batch();
                 if !batch.is_empty() && sender.send(Report::Batch(batch)).is_err() {
                     return;
@@ -116,10 +122,13 @@ impl Port {
     }
 
     /// Waits while somebody else owns the terminal; false when the program is over.
-    fn hold(&mut self) -> bool {
+    fn woken(&mut self) -> bool {
         let mut byte = [0];
         if !matches!(self.wake.read(&mut byte), Ok(1)) {
             return false;
+        }
+        if byte == *b"r" {
+            return true;
         }
         self.paused.send(()).is_ok() && self.resume.recv().is_ok()
     }

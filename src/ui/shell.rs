@@ -246,6 +246,7 @@ impl Shell {
                 self.apply(Msg::Resumed).await;
             }
             Sign::Resized => {
+                self.reader.resized();
                 let (columns, rows) = Screen::size();
                 self.apply(Msg::Input(Input::Resize(columns, rows))).await;
             }
