@@ -1,9 +1,10 @@
 //! What the terminal reports, made simple: presses only, pastes cleaned, mouse reduced to wheel
-//! and click. Also heals pastes that carried their own end marker: what follows such a paste in
-//! the same read is text, never commands.
+//! and click. Also heals pastes that carried their own end marker: what follows such a paste at
+//! once is text, never commands.
 
 use crossterm::event::{
-    Event as TermEvent, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEventKind,
+    Event as TermEvent, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEvent,
+    MouseEventKind,
 };
 
 use super::keymap::Chord;
@@ -33,51 +34,85 @@ pub enum Input {
 /// Lines per notch of the wheel.
 const WHEEL_LINES: isize = 3;
 
-/// Turns everything one read brought into inputs.
-pub fn translate(batch: Vec<TermEvent>) -> Vec<Input> {
-    let mut inputs = Vec::with_capacity(batch.len());
-    let mut events = batch.into_iter().peekable();
-    while let Some(event) = events.next() {
-        match event {
-            TermEvent::Paste(text) => {
-                let rest: Vec<TermEvent> = events.by_ref().collect();
-                paste(text, rest, &mut inputs);
-            }
-            TermEvent::Key(key) => inputs.extend(chord(key).map(Input::Key)),
-            TermEvent::Mouse(mouse) => inputs.extend(match mouse.kind {
-                MouseEventKind::ScrollUp => Some(Input::Wheel(-WHEEL_LINES)),
-                MouseEventKind::ScrollDown => Some(Input::Wheel(WHEEL_LINES)),
-                MouseEventKind::Down(MouseButton::Left) => {
-                    Some(Input::Click { column: mouse.column, row: mouse.row })
-                }
-                _ => None,
-            }),
-            TermEvent::Resize(columns, rows) => inputs.push(Input::Resize(columns, rows)),
-            TermEvent::FocusGained => inputs.push(Input::Focus(true)),
-            TermEvent::FocusLost => inputs.push(Input::Focus(false)),
-        }
-    }
-    inputs
+/// After a paste, keys that follow within this time belong to it, in milliseconds: nobody types that
+/// fast, but a paste that held an end marker goes on as keys.
+const BURST_MS: u64 = 10;
+
+/// Turns what the terminal reports into inputs; remembers only whether a paste was just going on.
+#[derive(Debug, Default)]
+pub struct Translator {
+    paste: Option<LastPaste>,
 }
 
-/// A paste and what came with it in the same read. Text before an Enter can't have been typed that
-/// fast: the paste held an end marker. A lone Enter can, and sends.
-fn paste(text: String, rest: Vec<TermEvent>, inputs: &mut Vec<Input>) {
-    let mut text = text;
-    let mut rest = rest.into_iter().peekable();
-    if matches!(rest.peek(), Some(TermEvent::Key(key)) if typed(*key).is_some_and(|c| c != '\n')) {
-        while let Some(TermEvent::Key(key)) = rest.peek() {
+#[derive(Clone, Copy, Debug)]
+struct LastPaste {
+    at_ms: u64,
+    /// Whether keys already followed it as text.
+    went_on: bool,
+}
+
+type Events = std::iter::Peekable<std::vec::IntoIter<TermEvent>>;
+
+impl Translator {
+    /// The inputs of everything one read brought at `now_ms`.
+    pub fn translate(&mut self, batch: Vec<TermEvent>, now_ms: u64) -> Vec<Input> {
+        let mut inputs = Vec::with_capacity(batch.len());
+        let mut events = batch.into_iter().peekable();
+        if let Some(last) = self.paste.take()
+            && now_ms.saturating_sub(last.at_ms) <= BURST_MS
+        {
+            let text = self.rest_of_paste(&mut events, last.went_on, now_ms);
+            if !text.is_empty() {
+                inputs.push(Input::Paste(clean_paste(&text)));
+            }
+        }
+        while let Some(event) = events.next() {
+            match event {
+                TermEvent::Paste(mut text) => {
+                    self.paste = Some(LastPaste { at_ms: now_ms, went_on: false });
+                    text.push_str(&self.rest_of_paste(&mut events, false, now_ms));
+                    inputs.push(Input::Paste(clean_paste(&text)));
+                }
+                TermEvent::Key(key) => inputs.extend(chord(key).map(Input::Key)),
+                TermEvent::Mouse(mouse) => inputs.extend(mouse_input(mouse)),
+                TermEvent::Resize(columns, rows) => inputs.push(Input::Resize(columns, rows)),
+                TermEvent::FocusGained => inputs.push(Input::Focus(true)),
+                TermEvent::FocusLost => inputs.push(Input::Focus(false)),
+            }
+        }
+        inputs
+    }
+
+    /// Takes keys that are the rest of a paste with an end marker inside. A lone Enter is no such
+    /// rest: it can be pressed right after a paste, and sends.
+    fn rest_of_paste(&mut self, events: &mut Events, went_on: bool, now_ms: u64) -> String {
+        let mut text = String::new();
+        while let Some(TermEvent::Key(key)) = events.peek() {
             let key = *key;
             match typed(key) {
+                Some('\n') if text.is_empty() && !went_on => break,
                 Some(c) => text.push(c),
                 None if chord(key).is_none() => {}
                 None => break,
             }
-            rest.next();
+            events.next();
         }
+        if went_on || !text.is_empty() {
+            self.paste = Some(LastPaste { at_ms: now_ms, went_on: true });
+        }
+        text
     }
-    inputs.push(Input::Paste(clean_paste(&text)));
-    inputs.extend(translate(rest.collect()));
+}
+
+fn mouse_input(mouse: MouseEvent) -> Option<Input> {
+    match mouse.kind {
+        MouseEventKind::ScrollUp => Some(Input::Wheel(-WHEEL_LINES)),
+        MouseEventKind::ScrollDown => Some(Input::Wheel(WHEEL_LINES)),
+        MouseEventKind::Down(MouseButton::Left) => {
+            Some(Input::Click { column: mouse.column, row: mouse.row })
+        }
+        _ => None,
+    }
 }
 
 fn chord(key: KeyEvent) -> Option<Chord> {

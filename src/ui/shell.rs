@@ -11,7 +11,7 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 
 use super::frame::FrameClock;
-use super::input::{Input, translate};
+use super::input::{Input, Translator};
 use super::reader::{Reader, Report};
 use super::store::{Effect, Exit, Msg, Settings, Store, update};
 use super::terminal::{Modes, Screen};
@@ -92,6 +92,7 @@ pub async fn run(front: Front, options: UiOptions) -> std::io::Result<Outcome> {
         screen,
         reader: Reader::start()?,
         signals: Signals::new()?,
+        translator: Translator::default(),
         rows: TranscriptLayout::new(),
         frames: FrameClock::default(),
         start: Instant::now(),
@@ -174,6 +175,7 @@ pub(super) struct Shell {
     pub(super) screen: Screen,
     pub(super) reader: Reader,
     pub(super) signals: Signals,
+    translator: Translator,
     rows: TranscriptLayout,
     frames: FrameClock,
     start: Instant,
@@ -277,7 +279,8 @@ impl Shell {
         match report {
             Report::Closed => self.exit = Some(self.hang_up().await),
             Report::Batch(events) => {
-                for input in translate(events) {
+                let now_ms = self.now_ms();
+                for input in self.translator.translate(events, now_ms) {
                     let msg = self.click(input);
                     self.apply(msg).await;
                 }

@@ -261,3 +261,16 @@ fn the_exact_rule_of_always_is_never_cut_away() {
     }
     assert!(seen.contains("--check)"), "{seen}");
 }
+
+/// Case G28.
+#[test]
+fn control_c_over_a_question_stops_the_run_and_keeps_the_draft() {
+    let mut stage = Stage::busy();
+    stage.types("my draft");
+    asked(&mut stage, "k1", "cargo test");
+    stage.wait(600).key("ctrl+c");
+    assert_eq!(stage.commands(), [Command::Queue(QueueEdit::TakeAll), Command::Abort]);
+    assert_eq!(stage.draft(), "my draft");
+    stage.wait(300).key("ctrl+c");
+    assert!(stage.is_shutting_down());
+}

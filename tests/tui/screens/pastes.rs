@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use codebot::kernel::command::Command;
 use codebot::kernel::message::{Block, text_of};
-use codebot::ui::input::{Input, translate};
+use codebot::ui::input::{Input, Translator};
 use codebot::ui::store::Msg;
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 
@@ -26,7 +26,12 @@ fn sent(stage: &mut Stage) -> Vec<String> {
 }
 
 fn feed(stage: &mut Stage, batch: Vec<Event>) {
-    for input in translate(batch) {
+    let inputs = Translator::default().translate(batch, stage.now);
+    send(stage, inputs);
+}
+
+fn send(stage: &mut Stage, inputs: Vec<Input>) {
+    for input in inputs {
         stage.send(Msg::Input(input));
     }
 }
@@ -83,7 +88,7 @@ fn an_end_marker_inside_a_paste_does_not_make_commands_of_the_rest() {
 fn escape_codes_and_controls_are_taken_out_and_line_ends_unified() {
     let pasted = "a\x1b]0;own\x07b\x1b[?1049lc\x1b]52;c;ZXZpbA==\x07d\u{9b}2Je\r\nf\rg\u{8}\0h\ti";
     assert_eq!(
-        translate(vec![Event::Paste(pasted.into())]),
+        Translator::default().translate(vec![Event::Paste(pasted.into())], 0),
         [Input::Paste("abcde\nf\ngh\ti".into())]
     );
 }
@@ -111,4 +116,29 @@ fn long_pastes_say_their_length() {
     stage.key("enter");
     let expected = format!("{}{}", "x".repeat(2340), "y".repeat(1001));
     assert_eq!(stage.commands(), [Command::Prompt { blocks: vec![Block::text(expected)] }]);
+}
+
+/// Case E16: the rest of the paste arrives in reads of its own.
+#[test]
+fn a_paste_that_goes_on_in_later_reads_stays_text_until_there_is_a_pause() {
+    let mut stage = Stage::open();
+    let mut terminal = Translator::default();
+    let typed = |text: &str| -> Vec<Event> {
+        let code = |c| if c == '\n' { KeyCode::Enter } else { KeyCode::Char(c) };
+        text.chars().map(|c| key(code(c))).collect()
+    };
+    for (at, batch) in [
+        (0, vec![Event::Paste("one ".into())]),
+        (3, typed("two\n")),
+        (6, typed("\nthree\n")),
+        (12, typed("\n")),
+    ] {
+        let inputs = terminal.translate(batch, at);
+        send(&mut stage, inputs);
+    }
+    assert!(stage.commands().is_empty());
+    assert_eq!(stage.draft(), "one two\n\nthree\n\n");
+    let inputs = terminal.translate(typed("\n"), 200);
+    send(&mut stage, inputs);
+    assert_eq!(sent(&mut stage).len(), 1);
 }

@@ -39,13 +39,12 @@ pub(super) fn draw(
             mark(item.kind),
             word(item.kind)
         );
-        match panel.edit().filter(|_| chosen) {
-            Some(line) => caret = input(canvas, inner, row, &label, line, false),
-            None => {
-                let role = if chosen { Role::Accent } else { Role::Text };
-                let text = item.text.replace('\n', " ");
-                canvas.row(inner, row, &[Piece::new(Role::Dim, label), Piece::new(role, text)]);
-            }
+        if let Some(line) = panel.edit().filter(|_| chosen) {
+            caret = input(canvas, inner, row, &label, line, false);
+        } else {
+            let role = if chosen { Role::Accent } else { Role::Text };
+            let text = item.text.replace('\n', " ");
+            canvas.row(inner, row, &[Piece::new(Role::Dim, label), Piece::new(role, text)]);
         }
     }
     let keys = if panel.edit().is_some() {
