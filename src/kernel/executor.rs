@@ -111,7 +111,9 @@ enum Phase {
         approved: bool,
     },
     /// The intent is being written.
-    Recording,
+    Recording {
+        approved: bool,
+    },
     Running,
     Done,
 }

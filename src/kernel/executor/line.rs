@@ -17,7 +17,7 @@ impl Executor {
             let moved = match &entry.phase {
                 Phase::Queued => self.admit(),
                 Phase::Held(_) if !self.streaming && !self.is_frozen() => self.ask_held(),
-                Phase::Ready { .. } => self.take_slot(),
+                Phase::Ready { approved } => self.take_slot(*approved),
                 Phase::Running | Phase::Done => {
                     self.head += 1;
                     true
@@ -26,7 +26,7 @@ impl Executor {
                 | Phase::Held(_)
                 | Phase::Asking(_)
                 | Phase::Remembering
-                | Phase::Recording => false,
+                | Phase::Recording { .. } => false,
             };
             if !moved {
                 return;
@@ -74,7 +74,7 @@ impl Executor {
     }
 
     /// Starts the call at the head, or its intent, when there is a slot for it.
-    fn take_slot(&mut self) -> bool {
+    fn take_slot(&mut self, approved: bool) -> bool {
         let entry = &self.entries[self.head];
         let Ok(traits) = entry.traits else { return false };
         let limit = if traits.concurrent { self.cx.config.max_tool_concurrency.max(1) } else { 1 };
@@ -88,7 +88,7 @@ impl Executor {
         let call = entry.rewritten.clone().unwrap_or_else(|| entry.call.clone());
         let (run, turn) = (self.cx.run.clone(), self.cx.turn);
         let stage = call::record_intent(&self.cx.ports, run, turn, self.head, call);
-        self.entries[self.head].phase = Phase::Recording;
+        self.entries[self.head].phase = Phase::Recording { approved };
         self.stage = Some(StageBox(stage));
         false
     }
@@ -126,19 +126,29 @@ impl Executor {
                 }
                 self.entries[self.head].phase = Phase::Ready { approved: true };
             }
-            StageDone::Recorded(Ok(())) => {
-                self.entries[self.head].side_effect = true;
-                if self.is_frozen() {
-                    self.entries[self.head].phase = Phase::Ready { approved: false };
-                } else {
-                    self.start();
-                }
-            }
+            StageDone::Recorded(Ok(())) => self.recorded(),
             StageDone::Recorded(Err(error)) => {
                 self.fatal = Some(error);
                 self.frozen = true;
                 self.entries[self.head].phase = Phase::Ready { approved: false };
             }
+        }
+    }
+
+    /// The intent is on disk: the call starts, unless something came up while it was written.
+    fn recorded(&mut self) {
+        let is_frozen = self.is_frozen();
+        let entry = &mut self.entries[self.head];
+        entry.side_effect = true;
+        let approved = matches!(entry.phase, Phase::Recording { approved: true });
+        if is_frozen {
+            entry.phase = Phase::Ready { approved };
+        } else if entry.cancel.is_cancelled() {
+            self.refuse(self.head, Halt::User.refusal());
+        } else if let Some(halt) = self.closed.filter(|_| !approved) {
+            self.refuse(self.head, halt.refusal());
+        } else {
+            self.start();
         }
     }
 

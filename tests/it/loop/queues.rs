@@ -90,6 +90,21 @@ async fn calls_that_complete_after_the_steering_are_skipped() {
     assert_eq!(lab.tools.names(), ["read:a"]);
 }
 
+/// Ruling 2: a call whose intent is still being written has not started.
+#[tokio::test(start_paused = true)]
+async fn steering_during_the_intent_skips_the_call() {
+    let lab = Lab::new(vec![calls(&[("k1", "stop", "a")]), says("done")]);
+    lab.journal.delay.store(50, std::sync::atomic::Ordering::Relaxed);
+    let mut live = lab.start();
+    live.prompt("go");
+    live.until(starts("k1")).await;
+    pass(20).await;
+    live.steer("no");
+    live.end().await;
+    assert!(lab.tools.ran().is_empty());
+    assert_eq!(live.results()[0].status, CallStatus::Skipped);
+}
+
 /// Scenario 43, L18.
 #[tokio::test(start_paused = true)]
 async fn a_follow_up_is_used_when_the_run_would_stop() {
