@@ -282,3 +282,37 @@ async fn queued_messages_can_be_edited_until_they_are_delivered() {
     let last = live.log.iter().rev().find(|event| matches!(event, Event::Queue { .. }));
     assert_eq!(last, Some(&Event::Queue { items: Vec::new() }));
 }
+
+/// Rule 4: at the cap nothing is taken from a queue that could no longer be answered.
+#[tokio::test(start_paused = true)]
+async fn a_follow_up_at_the_cap_stays_queued() {
+    let mut lab = Lab::new(vec![says("one")]);
+    lab.config.max_turns = 1;
+    let mut live = lab.start();
+    live.follow_up("more");
+    live.prompt("go");
+    assert_eq!(live.end().await.reason, EndReason::MaxTurns);
+    assert_eq!(live.lines(), ["user:go", "assistant:one[]"]);
+    assert_eq!(queue(&live).len(), 1);
+}
+
+/// A panic in the middle of a delivery leaves the message in the user's hands.
+#[tokio::test(start_paused = true)]
+async fn a_message_whose_commit_panics_can_be_taken_back() {
+    let lab = Lab::new(vec![says("one")]);
+    lab.journal.refuse(|record| match record {
+        Record::Message { message: Message::User(m) } if m.origin == Origin::FollowUp => {
+            panic!("the journal panicked")
+        }
+        _ => false,
+    });
+    let mut live = lab.start();
+    live.follow_up("more");
+    live.prompt("go");
+    let error = live.end().await.error.unwrap();
+    assert_eq!(error.message, "internal error: the journal panicked");
+    live.handle.send(Command::Queue(QueueEdit::TakeAll));
+    let event = live.until(|event| matches!(event, Event::QueueReturned { .. })).await;
+    let Event::QueueReturned { items } = event else { unreachable!() };
+    assert_eq!(items.len(), 1);
+}

@@ -145,3 +145,17 @@ async fn a_complete_answer_resets_the_counter() {
     assert_eq!(live.summary().reason, EndReason::Stop);
     assert_eq!(retries(&live).len(), 6);
 }
+
+/// A key pressed before there was a wait does not cut the wait that comes later.
+#[tokio::test(start_paused = true)]
+async fn an_early_retry_now_does_not_cut_a_later_wait() {
+    let broken = vec![Act::Wait(100), fail(ModelErrorKind::Server)];
+    let lab = Lab::new(vec![broken, says("ok")]);
+    let mut live = lab.start();
+    let before = Instant::now();
+    live.prompt("go");
+    pass(50).await;
+    live.handle.send(Command::RetryNow);
+    live.end().await;
+    assert_eq!(before.elapsed().as_millis(), 1_100);
+}

@@ -126,3 +126,16 @@ async fn a_deaf_tool_does_not_hold_up_steering() {
     live.steer("stop that");
     assert_eq!(live.end().await.text, "done");
 }
+
+/// Ruling 1: what a call is about to do is worked out when everything before it is done.
+#[tokio::test(start_paused = true)]
+async fn a_call_is_previewed_after_the_one_before_it_has_ended() {
+    let lab = Lab::new(vec![calls(&[("k1", "work", "a"), ("k2", "work", "b")]), says("done")]);
+    let mut live = lab.start();
+    live.prompt("go");
+    live.until(|event| matches!(event, Event::ToolStart { .. })).await;
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    assert_eq!(lab.trace.all().last().unwrap(), "run k1");
+    live.end().await;
+    assert_eq!(lab.tools.names(), ["work:a", "work:b"]);
+}
