@@ -65,7 +65,7 @@ async fn an_abort_in_the_stream_cancels_running_reads() {
     assert!(lab.journal.records().iter().any(|r| matches!(r, Record::Discarded { .. })));
 }
 
-/// Ruling 8: after a side effect the answer and its results stay and the model sees them.
+/// After a side effect the answer and its results stay and the model sees them.
 #[tokio::test(start_paused = true)]
 async fn an_abort_in_the_stream_keeps_what_was_done() {
     let script = vec![
@@ -150,7 +150,7 @@ async fn an_abort_ends_the_wait_before_a_retry_at_once() {
     assert_eq!(live.count(|event| matches!(event, Event::Retry { .. })), 1);
 }
 
-/// Ruling 17: what was prompted is in the history even when the abort comes first.
+/// What was prompted is in the history even when the abort comes first.
 #[tokio::test(start_paused = true)]
 async fn an_abort_at_once_keeps_the_prompt() {
     let lab = Lab::new(Vec::new());

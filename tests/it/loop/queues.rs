@@ -70,7 +70,7 @@ async fn steering_lets_some_calls_finish_and_stops_others() {
     assert_eq!(told, 1);
 }
 
-/// Ruling 2: calls that complete after the steering are skipped too.
+/// Calls that complete after the steering are skipped too.
 #[tokio::test(start_paused = true)]
 async fn calls_that_complete_after_the_steering_are_skipped() {
     use super::fake_model::call;
@@ -90,7 +90,7 @@ async fn calls_that_complete_after_the_steering_are_skipped() {
     assert_eq!(lab.tools.names(), ["read:a"]);
 }
 
-/// Ruling 2: a call whose intent is still being written has not started.
+/// A call whose intent is still being written has not started.
 #[tokio::test(start_paused = true)]
 async fn steering_during_the_intent_skips_the_call() {
     let lab = Lab::new(vec![calls(&[("k1", "stop", "a")]), says("done")]);
@@ -222,7 +222,7 @@ async fn an_abort_does_not_touch_the_queues() {
     assert_eq!(lab.model.requests().len(), 1);
 }
 
-/// Rule 4: a message whose commit fails stays in its queue.
+/// A message whose commit fails stays in its queue.
 #[tokio::test(start_paused = true)]
 async fn a_message_that_cannot_be_written_stays_queued() {
     let lab = Lab::new(vec![says("one")]);
@@ -240,7 +240,7 @@ async fn a_message_that_cannot_be_written_stays_queued() {
     assert!(queue(&live).is_empty());
 }
 
-/// Scenario 55, case G02, rule 35.
+/// Scenario 55, case G02.
 #[tokio::test(start_paused = true)]
 async fn text_typed_during_an_approval_never_answers_it() {
     for answer in [Answer::Once, Answer::Deny { words: None }] {
@@ -262,7 +262,7 @@ async fn text_typed_during_an_approval_never_answers_it() {
     }
 }
 
-/// Rule 34: each change is told, and edits reach the model.
+/// Each change is told, and edits reach the model.
 #[tokio::test(start_paused = true)]
 async fn queued_messages_can_be_edited_until_they_are_delivered() {
     let lab = Lab::new(vec![calls(&[("k1", "work", "a")]), says("one"), says("two")]);
@@ -283,7 +283,7 @@ async fn queued_messages_can_be_edited_until_they_are_delivered() {
     assert_eq!(last, Some(&Event::Queue { items: Vec::new() }));
 }
 
-/// Rule 4: at the cap nothing is taken from a queue that could no longer be answered.
+/// At the cap nothing is taken from a queue that could no longer be answered.
 #[tokio::test(start_paused = true)]
 async fn a_follow_up_at_the_cap_stays_queued() {
     let mut lab = Lab::new(vec![says("one")]);

@@ -49,7 +49,7 @@ async fn the_wait_that_the_service_asks_for_is_kept() {
     assert_eq!(before.elapsed().as_millis(), 50);
 }
 
-/// Scenario 140, ruling 23, case G05.
+/// Scenario 140, case G05.
 #[tokio::test(start_paused = true)]
 async fn a_wait_beyond_the_cap_ends_the_run_and_says_how_long() {
     let lab = Lab::new(vec![with_wait(Duration::from_secs(250_000))]);
@@ -121,7 +121,7 @@ async fn the_user_can_cut_the_wait_short() {
     assert_eq!(before.elapsed().as_secs(), 1);
 }
 
-/// Ruling 18: what was written during the wait is in the next attempt.
+/// What was written during the wait is in the next attempt.
 #[tokio::test(start_paused = true)]
 async fn steering_during_the_wait_is_in_the_next_attempt() {
     let broken = vec![text(0, "hal"), fail(ModelErrorKind::Network)];

@@ -11,7 +11,7 @@ use super::fake_model::{calls, says};
 const WRITERS: usize = 4;
 const EACH: usize = 50;
 
-/// Scenario 61 and rule 4: prompts at every end and writers on other threads; nothing is lost,
+/// Scenario 61: prompts at every end and writers on other threads; nothing is lost,
 /// nothing is delivered twice, no run starts inside another.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn messages_from_many_threads_arrive_exactly_once() {
