@@ -17,16 +17,17 @@ use tokio::task::AbortHandle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::agent::{AgentConfig, ToolStart};
+use super::agent::AgentConfig;
 use super::call::{self, Refusal, Stage, StageDone};
 use super::emit::Emitter;
 use super::error::JournalError;
 use super::event::{Approval, Event, Preview};
 use super::message::{Block, CallId, CallStatus, Detail, MessageId, RunId, ToolCall, ToolMessage};
-use super::ports::{Ports, ToolOutcome, ToolTraits, Verdict};
+use super::ports::{Ports, ToolOutcome, ToolTraits};
 
 mod answers;
 mod halt;
+mod line;
 
 pub(crate) use halt::Halt;
 
@@ -110,7 +111,9 @@ enum Phase {
         approved: bool,
     },
     /// The intent is being written.
-    Recording,
+    Recording {
+        approved: bool,
+    },
     Running,
     Done,
 }
@@ -254,109 +257,6 @@ impl Executor {
         std::mem::take(&mut self.tally)
     }
 
-    /// Moves the line forward as far as it goes.
-    fn advance(&mut self) {
-        while let Some(entry) = self.entries.get(self.head) {
-            let moved = match &entry.phase {
-                Phase::Queued => self.admit(),
-                Phase::Held(_) if !self.streaming && !self.is_frozen() => self.ask_held(),
-                Phase::Ready { .. } => self.take_slot(),
-                Phase::Running | Phase::Done => {
-                    self.head += 1;
-                    true
-                }
-                Phase::Checking
-                | Phase::Held(_)
-                | Phase::Asking(_)
-                | Phase::Remembering
-                | Phase::Recording => false,
-            };
-            if !moved {
-                return;
-            }
-        }
-    }
-
-    /// Lets the call at the head enter its pipeline.
-    fn admit(&mut self) -> bool {
-        let entry = &self.entries[self.head];
-        if self.is_frozen() || !self.may_enter(entry) || self.alone_is_running() {
-            return false;
-        }
-        if let Err(refusal) = &entry.traits {
-            let refusal = refusal.clone();
-            self.refuse(self.head, refusal);
-            return true;
-        }
-        let stage = call::preview(&self.cx.ports, entry.call.clone());
-        self.entries[self.head].phase = Phase::Checking;
-        self.stage = Some(StageBox(stage));
-        false
-    }
-
-    /// What the setting allows while the model is still talking.
-    fn may_enter(&self, entry: &Entry) -> bool {
-        if !self.streaming {
-            return true;
-        }
-        match self.cx.config.start {
-            ToolStart::Stream => true,
-            ToolStart::ReadOnly => {
-                entry.traits.as_ref().is_ok_and(|t| !t.capability.has_side_effects())
-            }
-            ToolStart::AfterMessage => false,
-        }
-    }
-
-    /// Whether a call that must run alone has not ended.
-    fn alone_is_running(&self) -> bool {
-        self.entries[..self.head].iter().any(|entry| {
-            matches!(entry.phase, Phase::Running)
-                && entry.traits.as_ref().is_ok_and(|traits| !traits.concurrent)
-        })
-    }
-
-    /// Starts the call at the head, or its intent, when there is a slot for it.
-    fn take_slot(&mut self) -> bool {
-        let entry = &self.entries[self.head];
-        let Ok(traits) = entry.traits else { return false };
-        let limit = if traits.concurrent { self.cx.config.max_tool_concurrency.max(1) } else { 1 };
-        if self.is_frozen() || self.running >= limit || self.alone_is_running() {
-            return false;
-        }
-        if !traits.capability.has_side_effects() {
-            self.start();
-            return true;
-        }
-        let call = entry.rewritten.clone().unwrap_or_else(|| entry.call.clone());
-        let (run, turn) = (self.cx.run.clone(), self.cx.turn);
-        let stage = call::record_intent(&self.cx.ports, run, turn, self.head, call);
-        self.entries[self.head].phase = Phase::Recording;
-        self.stage = Some(StageBox(stage));
-        false
-    }
-
-    /// Starts the call at the head.
-    fn start(&mut self) {
-        let at = self.head;
-        let entry = &mut self.entries[at];
-        let call = entry.rewritten.take().unwrap_or_else(|| entry.call.clone());
-        let work =
-            call::run(self.cx.ports.clone(), call, entry.cancel.clone(), self.cx.emitter.offer());
-        let ends = self.ends.clone();
-        let task = self.cx.tasks.spawn(async move {
-            let outcome = work.await;
-            // Nobody listens any more when the call was left behind.
-            let _late = ends.send((at, outcome));
-        });
-        entry.task = Some(task.abort_handle());
-        entry.phase = Phase::Running;
-        self.running += 1;
-        if self.entries[at].cancel.is_cancelled() {
-            self.cancel(at, Halt::User);
-        }
-    }
-
     /// An abort counts at once, not only when the turn gets round to it.
     fn is_frozen(&self) -> bool {
         self.frozen || self.cx.abort.is_cancelled()
@@ -373,67 +273,6 @@ impl Executor {
             blocks.push(Block::text(halt.stopped()));
         }
         self.finish(at, status, blocks, detail);
-    }
-
-    fn stage_done(&mut self, done: StageDone) {
-        match done {
-            StageDone::Previewed(Ok(preview)) => self.previewed(preview),
-            StageDone::Previewed(Err(refusal)) => self.refuse(self.head, refusal),
-            StageDone::Judged(verdict) => self.judged(*verdict),
-            StageDone::Remembered(saved) => {
-                if let Err(error) = saved {
-                    let text = format!("the rule could not be saved, the call runs once: {error}");
-                    self.outbox.push_back(Event::Status { text });
-                }
-                self.entries[self.head].phase = Phase::Ready { approved: true };
-            }
-            StageDone::Recorded(Ok(())) => {
-                self.entries[self.head].side_effect = true;
-                if self.is_frozen() {
-                    self.entries[self.head].phase = Phase::Ready { approved: false };
-                } else {
-                    self.start();
-                }
-            }
-            StageDone::Recorded(Err(error)) => {
-                self.fatal = Some(error);
-                self.frozen = true;
-                self.entries[self.head].phase = Phase::Ready { approved: false };
-            }
-        }
-    }
-
-    fn previewed(&mut self, preview: Option<Preview>) {
-        self.announce(self.head, preview.clone());
-        let entry = &self.entries[self.head];
-        let Ok(traits) = entry.traits else { return };
-        self.stage =
-            Some(StageBox(call::judge(&self.cx.ports, entry.call.clone(), traits, preview)));
-    }
-
-    fn judged(&mut self, verdict: Result<Verdict, super::error::GateError>) {
-        if let Some(refusal) = call::denial(&verdict) {
-            return self.refuse(self.head, refusal);
-        }
-        match verdict {
-            Ok(Verdict::Ask(approval)) => self.must_ask(Box::new(approval)),
-            Ok(Verdict::AllowWith(args)) => self.rewrite(args),
-            Ok(Verdict::Allow | Verdict::Deny { .. }) | Err(_) => {
-                self.entries[self.head].phase = Phase::Ready { approved: false };
-            }
-        }
-    }
-
-    /// The gate's arguments must pass the schema as the model's own did.
-    fn rewrite(&mut self, args: serde_json::Map<String, serde_json::Value>) {
-        let call = ToolCall { args, ..self.entries[self.head].call.clone() };
-        match call::check(&self.cx.ports, &call) {
-            Ok(_) => {
-                self.entries[self.head].rewritten = Some(call);
-                self.entries[self.head].phase = Phase::Ready { approved: false };
-            }
-            Err(refusal) => self.refuse(self.head, refusal),
-        }
     }
 
     fn announce(&mut self, at: usize, preview: Option<Preview>) {

@@ -272,6 +272,9 @@ impl Run {
 
     /// A prompt that could not be written goes back to whoever wrote it.
     async fn hand_back(&mut self, text: String) {
+        if text.trim().is_empty() {
+            return;
+        }
         let id = QueueId(self.ports.ids.next("queue"));
         let item = QueueItem { id, kind: QueueKind::FollowUp, text };
         self.emitter.send(Event::QueueReturned { items: vec![item] }).await;

@@ -68,7 +68,9 @@ impl Executor {
     pub(crate) async fn freeze(&mut self) {
         self.frozen = true;
         let recording = |e: &Self| {
-            e.entries.get(e.head).is_some_and(|entry| matches!(entry.phase, Phase::Recording))
+            e.entries
+                .get(e.head)
+                .is_some_and(|entry| matches!(entry.phase, Phase::Recording { .. }))
         };
         while recording(self) {
             let signal = self.wait().await;
@@ -90,7 +92,7 @@ impl Executor {
     pub(crate) fn abandon(&mut self) {
         self.stage = None;
         if let Some(entry) = self.entries.get_mut(self.head)
-            && matches!(entry.phase, Phase::Recording)
+            && matches!(entry.phase, Phase::Recording { .. })
         {
             entry.phase = Phase::Ready { approved: false };
         }
@@ -111,8 +113,8 @@ impl Executor {
         match self.entries[at].phase {
             Phase::Running => self.cancel(at, Halt::User),
             Phase::Done => {}
-            // It starts with its signal already given, and says itself what it did.
-            Phase::Recording => self.entries[at].cancel.cancel(),
+            // Looked at when the intent is written.
+            Phase::Recording { .. } => self.entries[at].cancel.cancel(),
             _ => self.close(at, Halt::User),
         }
         self.advance();
@@ -140,7 +142,7 @@ impl Executor {
     fn close_unstarted(&mut self, halt: Halt, keep_approved: bool) {
         for at in self.head..self.entries.len() {
             let spared = match self.entries[at].phase {
-                Phase::Running | Phase::Done | Phase::Recording => true,
+                Phase::Running | Phase::Done | Phase::Recording { .. } => true,
                 Phase::Asking(_) | Phase::Remembering | Phase::Ready { approved: true } => {
                     keep_approved
                 }

@@ -105,7 +105,7 @@ async fn continue_without_anything_to_answer_ends_with_an_error() {
     }
 }
 
-/// Ruling 24: a follow-up that waits is something to continue with.
+/// A follow-up that waits is something to continue with.
 #[tokio::test(start_paused = true)]
 async fn continue_delivers_what_waits_in_the_queue() {
     let mut lab = Lab::new(vec![says("c")]);
@@ -313,7 +313,7 @@ async fn a_slow_reader_gets_everything_in_order() {
     assert_eq!(heard, said.concat());
 }
 
-/// Ruling 40: whoever sees `RunEnd` can prompt at once; while busy it is refused.
+/// Whoever sees `RunEnd` can prompt at once; while busy it is refused.
 #[tokio::test(start_paused = true)]
 async fn the_agent_is_idle_before_the_end_is_told() {
     let lab = Lab::new(vec![says("a"), says("b")]);

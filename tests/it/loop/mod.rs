@@ -21,3 +21,4 @@ mod repair;
 mod retry;
 mod schedule;
 mod streaming;
+mod threads;

@@ -70,7 +70,7 @@ async fn steering_lets_some_calls_finish_and_stops_others() {
     assert_eq!(told, 1);
 }
 
-/// Ruling 2: calls that complete after the steering are skipped too.
+/// Calls that complete after the steering are skipped too.
 #[tokio::test(start_paused = true)]
 async fn calls_that_complete_after_the_steering_are_skipped() {
     use super::fake_model::call;
@@ -88,6 +88,21 @@ async fn calls_that_complete_after_the_steering_are_skipped() {
     live.steer("no");
     live.end().await;
     assert_eq!(lab.tools.names(), ["read:a"]);
+}
+
+/// A call whose intent is still being written has not started.
+#[tokio::test(start_paused = true)]
+async fn steering_during_the_intent_skips_the_call() {
+    let lab = Lab::new(vec![calls(&[("k1", "stop", "a")]), says("done")]);
+    lab.journal.delay.store(50, std::sync::atomic::Ordering::Relaxed);
+    let mut live = lab.start();
+    live.prompt("go");
+    live.until(starts("k1")).await;
+    pass(20).await;
+    live.steer("no");
+    live.end().await;
+    assert!(lab.tools.ran().is_empty());
+    assert_eq!(live.results()[0].status, CallStatus::Skipped);
 }
 
 /// Scenario 43, L18.
@@ -207,7 +222,7 @@ async fn an_abort_does_not_touch_the_queues() {
     assert_eq!(lab.model.requests().len(), 1);
 }
 
-/// Rule 4: a message whose commit fails stays in its queue.
+/// A message whose commit fails stays in its queue.
 #[tokio::test(start_paused = true)]
 async fn a_message_that_cannot_be_written_stays_queued() {
     let lab = Lab::new(vec![says("one")]);
@@ -225,7 +240,7 @@ async fn a_message_that_cannot_be_written_stays_queued() {
     assert!(queue(&live).is_empty());
 }
 
-/// Scenario 55, case G02, rule 35.
+/// Scenario 55, case G02.
 #[tokio::test(start_paused = true)]
 async fn text_typed_during_an_approval_never_answers_it() {
     for answer in [Answer::Once, Answer::Deny { words: None }] {
@@ -247,7 +262,7 @@ async fn text_typed_during_an_approval_never_answers_it() {
     }
 }
 
-/// Rule 34: each change is told, and edits reach the model.
+/// Each change is told, and edits reach the model.
 #[tokio::test(start_paused = true)]
 async fn queued_messages_can_be_edited_until_they_are_delivered() {
     let lab = Lab::new(vec![calls(&[("k1", "work", "a")]), says("one"), says("two")]);
@@ -266,4 +281,38 @@ async fn queued_messages_can_be_edited_until_they_are_delivered() {
     assert_eq!(lab.request_lines(2).last().unwrap(), "user:changed");
     let last = live.log.iter().rev().find(|event| matches!(event, Event::Queue { .. }));
     assert_eq!(last, Some(&Event::Queue { items: Vec::new() }));
+}
+
+/// At the cap nothing is taken from a queue that could no longer be answered.
+#[tokio::test(start_paused = true)]
+async fn a_follow_up_at_the_cap_stays_queued() {
+    let mut lab = Lab::new(vec![says("one")]);
+    lab.config.max_turns = 1;
+    let mut live = lab.start();
+    live.follow_up("more");
+    live.prompt("go");
+    assert_eq!(live.end().await.reason, EndReason::MaxTurns);
+    assert_eq!(live.lines(), ["user:go", "assistant:one[]"]);
+    assert_eq!(queue(&live).len(), 1);
+}
+
+/// A panic in the middle of a delivery leaves the message in the user's hands.
+#[tokio::test(start_paused = true)]
+async fn a_message_whose_commit_panics_can_be_taken_back() {
+    let lab = Lab::new(vec![says("one")]);
+    lab.journal.refuse(|record| match record {
+        Record::Message { message: Message::User(m) } if m.origin == Origin::FollowUp => {
+            panic!("the journal panicked")
+        }
+        _ => false,
+    });
+    let mut live = lab.start();
+    live.follow_up("more");
+    live.prompt("go");
+    let error = live.end().await.error.unwrap();
+    assert_eq!(error.message, "internal error: the journal panicked");
+    live.handle.send(Command::Queue(QueueEdit::TakeAll));
+    let event = live.until(|event| matches!(event, Event::QueueReturned { .. })).await;
+    let Event::QueueReturned { items } = event else { unreachable!() };
+    assert_eq!(items.len(), 1);
 }

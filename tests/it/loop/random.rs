@@ -1,7 +1,7 @@
 //! Random scripts of output, user actions and failures: the promises of the loop hold in all.
 
 use codebot::kernel::agent::{Delivery, ToolStart};
-use codebot::kernel::command::{Answer, Command};
+use codebot::kernel::command::{Answer, Command, QueueEdit};
 use codebot::kernel::error::ModelErrorKind;
 use codebot::kernel::event::Event;
 use codebot::kernel::message::{Message, Origin, Stop};
@@ -22,6 +22,9 @@ enum Deed {
     Refuse(&'static str),
     CancelCall(&'static str),
     RetryNow,
+    /// Moves the oldest waiting message to the other queue.
+    Turn,
+    TakeAll,
 }
 
 const TOOLS: [&str; 9] =
@@ -78,6 +81,8 @@ fn deed() -> impl Strategy<Value = (u64, Deed)> {
         2 => id().prop_map(Deed::Refuse),
         1 => id().prop_map(Deed::CancelCall),
         1 => Just(Deed::RetryNow),
+        1 => Just(Deed::Turn),
+        1 => Just(Deed::TakeAll),
     ];
     (0..200u64, deed)
 }
@@ -93,6 +98,8 @@ struct Case {
     capacity: usize,
     /// The commit of the journal that fails.
     fails_at: Option<usize>,
+    /// Milliseconds that an append takes.
+    journal_delay: u64,
 }
 
 fn case() -> impl Strategy<Value = Case> {
@@ -105,10 +112,24 @@ fn case() -> impl Strategy<Value = Case> {
         2..8u32,
         2..40usize,
         prop::option::weighted(0.2, 0..12usize),
+        prop::sample::select(vec![0, 0, 7, 60]),
     )
-        .prop_map(|(scripts, deeds, start, delivery, asks, max_turns, capacity, fails_at)| {
-            Case { scripts, deeds, start, delivery, asks, max_turns, capacity, fails_at }
-        })
+        .prop_map(
+            |(scripts, deeds, start, delivery, asks, max_turns, capacity, fails_at, delay)| {
+                let journal_delay = delay;
+                Case {
+                    scripts,
+                    deeds,
+                    start,
+                    delivery,
+                    asks,
+                    max_turns,
+                    capacity,
+                    fails_at,
+                    journal_delay,
+                }
+            },
+        )
 }
 
 async fn play(case: Case) {
@@ -126,6 +147,7 @@ async fn play(case: Case) {
         let count = std::sync::atomic::AtomicUsize::new(0);
         lab.journal.refuse(move |_| count.fetch_add(1, std::sync::atomic::Ordering::Relaxed) >= at);
     }
+    lab.journal.delay.store(case.journal_delay, std::sync::atomic::Ordering::Relaxed);
     let mut live = lab.start();
     live.prompt("go");
     let queued = act_out(live.handle.clone(), case.deeds);
@@ -136,7 +158,7 @@ async fn play(case: Case) {
         queued
     );
     settle(&lab, &mut live, case.fails_at.is_none()).await;
-    // Every queued message is in the history or still in its queue, once.
+    // Every queued message is in the history, still in its queue or handed back, once.
     let mut found: Vec<String> = live
         .history()
         .iter()
@@ -147,9 +169,19 @@ async fn play(case: Case) {
             _ => None,
         })
         .chain(live.handle.snapshot().queue.into_iter().map(|item| item.text))
+        .chain(live.log.iter().flat_map(returned))
+        .filter(|text| text != "go")
         .collect();
     found.sort();
     assert_eq!(found, queued);
+}
+
+/// The texts that were handed back.
+fn returned(event: &Event) -> Vec<String> {
+    match event {
+        Event::QueueReturned { items } => items.iter().map(|item| item.text.clone()).collect(),
+        _ => Vec::new(),
+    }
 }
 
 /// Does the deeds, then answers every prompt until the run ends, and gives the queued texts.
@@ -172,6 +204,17 @@ async fn act_out(
             }
             Deed::CancelCall(id) => Command::CancelCall { id: id.into() },
             Deed::RetryNow => Command::RetryNow,
+            Deed::TakeAll => Command::Queue(QueueEdit::TakeAll),
+            Deed::Turn => match handle.snapshot().queue.into_iter().next() {
+                Some(item) => Command::Queue(QueueEdit::SetKind {
+                    id: item.id,
+                    kind: match item.kind {
+                        QueueKind::Steer => QueueKind::FollowUp,
+                        QueueKind::FollowUp => QueueKind::Steer,
+                    },
+                }),
+                None => continue,
+            },
         };
         if matches!(command, Command::Enqueue { .. }) {
             queued.push(text);

@@ -107,7 +107,7 @@ fn an_id_used_in_every_round_is_paired_within_its_round() {
     assert_eq!(sent(&history)[9], "tool:c0=r5");
 }
 
-/// Case B08, rule 26.
+/// Case B08.
 #[test]
 fn answers_that_say_nothing_or_failed_are_left_out() {
     let mut thought = answer("", &[], Stop::EndTurn);
@@ -129,7 +129,7 @@ fn answers_that_say_nothing_or_failed_are_left_out() {
     assert!(!awaits_answer(&[user("a"), answer("b", &[], Stop::EndTurn)]));
 }
 
-/// Ruling 8: a partial answer whose calls ran is sent.
+/// A partial answer whose calls ran is sent.
 #[test]
 fn a_partial_answer_with_calls_is_sent() {
     let lines = sent(&[answer("half", &["k"], Stop::Aborted), result("k", "r")]);
@@ -145,7 +145,7 @@ fn blank_text_is_never_sent() {
     assert_eq!(sent.blocks.len(), 1);
 }
 
-/// Ruling 5, scenario S19, case B22.
+/// Scenario S19, case B22.
 #[test]
 fn calls_of_an_interrupted_session_are_answered_by_what_is_known() {
     let history = [user("a"), asks(&["k1", "k2", "k3"]), result("k1", "r")];

@@ -49,7 +49,7 @@ async fn the_wait_that_the_service_asks_for_is_kept() {
     assert_eq!(before.elapsed().as_millis(), 50);
 }
 
-/// Scenario 140, ruling 23, case G05.
+/// Scenario 140, case G05.
 #[tokio::test(start_paused = true)]
 async fn a_wait_beyond_the_cap_ends_the_run_and_says_how_long() {
     let lab = Lab::new(vec![with_wait(Duration::from_secs(250_000))]);
@@ -121,7 +121,7 @@ async fn the_user_can_cut_the_wait_short() {
     assert_eq!(before.elapsed().as_secs(), 1);
 }
 
-/// Ruling 18: what was written during the wait is in the next attempt.
+/// What was written during the wait is in the next attempt.
 #[tokio::test(start_paused = true)]
 async fn steering_during_the_wait_is_in_the_next_attempt() {
     let broken = vec![text(0, "hal"), fail(ModelErrorKind::Network)];
@@ -144,4 +144,18 @@ async fn a_complete_answer_resets_the_counter() {
     let live = lab.run("go").await;
     assert_eq!(live.summary().reason, EndReason::Stop);
     assert_eq!(retries(&live).len(), 6);
+}
+
+/// A key pressed before there was a wait does not cut the wait that comes later.
+#[tokio::test(start_paused = true)]
+async fn an_early_retry_now_does_not_cut_a_later_wait() {
+    let broken = vec![Act::Wait(100), fail(ModelErrorKind::Server)];
+    let lab = Lab::new(vec![broken, says("ok")]);
+    let mut live = lab.start();
+    let before = Instant::now();
+    live.prompt("go");
+    pass(50).await;
+    live.handle.send(Command::RetryNow);
+    live.end().await;
+    assert_eq!(before.elapsed().as_millis(), 1_100);
 }

@@ -97,7 +97,7 @@ async fn a_time_limit_of_a_tool_is_its_own_result() {
     assert_eq!(live.summary().text, "done");
 }
 
-/// Scenario 112, ruling 16.
+/// Scenario 112.
 #[tokio::test(start_paused = true)]
 async fn a_tool_that_ignores_its_cancellation_is_left_behind() {
     let lab = Lab::new(vec![calls(&[("k1", "deaf", "a")]), says("done")]);
@@ -125,4 +125,18 @@ async fn a_deaf_tool_does_not_hold_up_steering() {
     tokio::time::sleep(Duration::from_millis(10)).await;
     live.steer("stop that");
     assert_eq!(live.end().await.text, "done");
+}
+
+/// What a call is about to do is worked out when everything before it is done.
+#[tokio::test(start_paused = true)]
+async fn a_call_is_previewed_after_the_one_before_it_has_ended() {
+    let lab = Lab::new(vec![calls(&[("k1", "work", "a"), ("k2", "work", "b")]), says("done")]);
+    let mut live = lab.start();
+    live.prompt("go");
+    live.until(|event| matches!(event, Event::ToolStart { .. })).await;
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    assert!(lab.trace.all().contains(&"run k1".to_owned()));
+    assert!(!lab.trace.all().contains(&"preview k2".to_owned()));
+    live.end().await;
+    assert_eq!(lab.tools.names(), ["work:a", "work:b"]);
 }

@@ -134,7 +134,7 @@ async fn without_continuation_it_ends_with_the_error_and_keeps_the_results() {
     assert_eq!(error, "LLM call failed: Network: the service said no");
 }
 
-/// Ruling 7: the retry counter is carried over continued turns.
+/// The retry counter is carried over continued turns.
 #[tokio::test(start_paused = true)]
 async fn continued_answers_use_up_the_retries() {
     let broken = vec![one("k", "write"), Act::Wait(50), drop_line()];
@@ -145,7 +145,7 @@ async fn continued_answers_use_up_the_retries() {
     assert_eq!(live.summary().turns, 4);
 }
 
-/// Ruling 7: what the service signed is kept, an unfinished thought is not.
+/// What the service signed is kept, an unfinished thought is not.
 #[tokio::test(start_paused = true)]
 async fn a_partial_answer_keeps_finished_blocks_only() {
     let thought =
@@ -194,7 +194,7 @@ async fn an_answer_marked_as_failed_ends_the_run() {
     assert_eq!(lab.run("go").await.summary().reason, EndReason::Aborted);
 }
 
-/// Ruling 8: the same after a side effect keeps what happened.
+/// The same after a side effect keeps what happened.
 #[tokio::test(start_paused = true)]
 async fn a_failed_answer_with_a_side_effect_is_kept() {
     let script = vec![one("k1", "write"), Act::Wait(5), done(Stop::Error)];
@@ -300,7 +300,7 @@ async fn an_answer_that_cannot_be_written_runs_nothing() {
     assert!(!error.provider);
 }
 
-/// Rule 7: without an intent on disk nothing with side effects starts.
+/// Without an intent on disk nothing with side effects starts.
 #[tokio::test(start_paused = true)]
 async fn a_failed_intent_keeps_the_call_from_starting() {
     let script = vec![one("k1", "slow"), call(2, "k2", "write", json!("y")), Act::Wait(500)];
@@ -323,7 +323,7 @@ async fn a_result_that_cannot_be_written_cancels_the_rest() {
     assert!(lab.tools.ran()[1].cancelled);
 }
 
-/// Ruling 8: a failure of our own after a side effect does not make it forgotten.
+/// A failure of our own after a side effect does not make it forgotten.
 #[tokio::test(start_paused = true)]
 async fn a_panic_after_a_side_effect_keeps_what_was_done() {
     let script = vec![one("k1", "write"), Act::Wait(5), call(2, "k2", "work", json!("y"))];
