@@ -239,3 +239,13 @@ fn folding_follows_the_kind_until_the_user_chooses() {
     shown.fold_all();
     assert_eq!(open(&shown), [false, false]);
 }
+
+#[test]
+fn a_cleared_transcript_never_reuses_a_name() {
+    let mut shown = transcript(&[said("a", Origin::Prompt)]);
+    let old = shown.cells()[0].id;
+    shown.clear();
+    assert!(shown.is_empty());
+    shown.apply(&said("b", Origin::Prompt), 0);
+    assert!(shown.cells()[0].id > old);
+}

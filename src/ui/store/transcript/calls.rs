@@ -47,6 +47,10 @@ impl Transcript {
         self.calls.running.contains_key(id)
     }
 
+    pub(super) fn is_any_running(&self) -> bool {
+        !self.calls.running.is_empty()
+    }
+
     pub(super) fn start_call(&mut self, call: &ToolCall, preview: Option<&Preview>, now_ms: u64) {
         let tool = ToolCell {
             call: call.id.clone(),
