@@ -27,7 +27,7 @@ const KEPT: usize = 64;
 /// Bytes of source whose colours are kept.
 const KEPT_BYTES: usize = 1024 * 1024;
 /// The worker ends after so long without work.
-const QUIET: Duration = Duration::from_secs(60);
+const QUIET: Duration = Duration::from_mins(1);
 
 /// Names a block by its content and language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
