@@ -1,4 +1,15 @@
 //! Wiring: builds the ports from the configuration; the only place that knows everything below
 //! the screen.
 
+pub mod branch;
+pub mod build;
+pub mod checkup;
+pub mod demo;
+pub mod doctor;
+pub mod ground;
+pub mod harness;
+pub mod logging;
+pub mod preferences;
 pub mod service;
+pub mod setup;
+pub mod system;

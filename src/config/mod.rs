@@ -1,3 +1,10 @@
 //! Settings: schema, layers, places. The only room that reads the environment.
 
+pub mod edit;
+pub mod env;
+pub mod error;
+pub mod keys;
+pub mod layer;
+pub mod load;
+pub mod paths;
 pub mod schema;

@@ -1,8 +1,11 @@
 //! Every configuration key: its type, default and meaning. Reading and layering is `load`'s work.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use serde::Deserialize;
+
+use crate::kernel::command::Mode;
 
 /// A `[providers.<name>]` section. Only the user's own file may have it; a project file may not.
 #[derive(Clone, Default, PartialEq, Eq, Deserialize)]
@@ -46,4 +49,119 @@ pub struct ModelConfig {
     pub price_in: Option<f64>,
     /// US dollars per million output tokens.
     pub price_out: Option<f64>,
+}
+
+/// All settings after layering. Every key has a row in [`super::keys::KEYS`].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Config {
+    /// `provider/model`. Default: the one provider that has a key.
+    pub model: Option<String>,
+    /// `provider/model` for side work. Default: the main model.
+    pub small_model: Option<String>,
+    /// How much may happen without asking. Default: `balanced`.
+    pub permission_mode: Mode,
+    /// Services by name. Default: the built-in rows.
+    pub providers: BTreeMap<String, ProviderConfig>,
+    /// Corrections of the catalogue by `provider/model`.
+    pub models: BTreeMap<String, ModelConfig>,
+    /// What may happen unasked, and what never.
+    pub permissions: PermissionConfig,
+    /// Caps of a run.
+    pub limits: LimitConfig,
+    /// What happens after a failed model call.
+    pub retry: RetryConfig,
+    /// How tools run.
+    pub tools: ToolConfig,
+    /// The screen.
+    pub ui: UiConfig,
+    /// Filter of the log file, for example `debug`. Default: off.
+    pub log: Option<String>,
+}
+
+/// `[permissions]`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PermissionConfig {
+    /// Rules that run unasked. Default: none.
+    pub allow: Vec<String>,
+    /// Rules that never run; those of all layers add up. Default: none.
+    pub deny: Vec<String>,
+    /// Further folders that count as workspace. Default: none.
+    pub roots: Vec<PathBuf>,
+}
+
+/// `[limits]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LimitConfig {
+    /// Most model calls of one run. Default: 200.
+    pub max_turns: u32,
+}
+
+impl Default for LimitConfig {
+    fn default() -> Self {
+        Self { max_turns: 200 }
+    }
+}
+
+/// `[retry]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RetryConfig {
+    /// Attempts after a failed model call. Default: 3.
+    pub max_retries: u32,
+    /// Whether a broken answer whose tools had begun is kept and continued. Default: true.
+    pub continue_partial: bool,
+}
+
+impl Default for RetryConfig {
+    fn default() -> Self {
+        Self { max_retries: 3, continue_partial: true }
+    }
+}
+
+/// `[tools]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ToolConfig {
+    /// When a completed call may start. Default: `stream`.
+    pub start: ToolStart,
+    /// Most calls that run beside each other. Default: 4.
+    pub max_concurrency: u32,
+    /// Seconds after which a command is stopped when it names no limit. Default: 120.
+    pub bash_timeout_s: u32,
+}
+
+impl Default for ToolConfig {
+    fn default() -> Self {
+        Self { start: ToolStart::Stream, max_concurrency: 4, bash_timeout_s: 120 }
+    }
+}
+
+/// When a completed call may start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ToolStart {
+    /// While the model still writes.
+    #[default]
+    Stream,
+    /// While the model still writes, for calls that only look and need no question.
+    ReadOnly,
+    /// After the whole answer was saved.
+    AfterMessage,
+}
+
+/// `[ui]`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UiConfig {
+    /// Name of a theme; `auto` follows the terminal's background. Default: `auto`.
+    pub theme: String,
+    /// Whether wheel, click and drag belong to us. Default: true.
+    pub mouse: bool,
+    /// Whether the alternate screen is used. Default: true.
+    pub alt_screen: bool,
+    /// No moving signs. Default: false.
+    pub reduced_motion: bool,
+}
+
+impl Default for UiConfig {
+    fn default() -> Self {
+        Self { theme: "auto".to_owned(), mouse: true, alt_screen: true, reduced_motion: false }
+    }
 }

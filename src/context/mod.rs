@@ -1,1 +1,4 @@
 //! What the model sees of a history.
+
+pub mod estimate;
+pub mod project;

@@ -352,6 +352,7 @@ pub struct GateRequest<'a> {
 
 /// The gate's answer.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "made once for a call and taken apart at once")]
 pub enum Verdict {
     /// Run it.
     Allow,

@@ -1,1 +1,318 @@
-//! Tools: side effects live here and nowhere else.
+//! Tools: side effects live here and nowhere else. This file holds what a tool is, the table of
+//! them, and [`Tools`], which answers the kernel's `Toolbox` port from that table. It decides
+//! nothing about permission: whoever calls [`Toolbox::run`] has asked the gate before.
+
+pub mod bash;
+pub mod bench;
+pub mod capture;
+pub mod clean;
+pub mod closest;
+pub mod diff;
+pub mod edit;
+pub mod environment;
+pub mod files;
+pub mod glob;
+pub mod grep;
+pub mod kind;
+pub mod list;
+pub mod mask;
+pub mod matching;
+pub mod notebook;
+pub mod output;
+pub mod paths;
+pub mod process;
+pub mod read;
+pub mod replace;
+pub mod schema;
+pub mod stamps;
+pub mod validate;
+pub mod walk;
+pub mod write;
+
+use std::fmt::Debug;
+use std::future::Future;
+use std::path::PathBuf;
+use std::sync::{Arc, LazyLock};
+use std::time::Duration;
+
+use futures_util::future::BoxFuture;
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use crate::kernel::error::ToolError;
+use crate::kernel::event::Preview;
+use crate::kernel::message::{Block, CallId, CallStatus, Detail, ToolCall};
+use crate::kernel::ports::{
+    Access, CallContext, Capability, Interrupt, ProgressSink, ToolOutcome, ToolSpec, ToolTraits,
+    Toolbox,
+};
+
+use bench::Bench;
+
+/// One kind of call the model can make.
+pub trait Tool {
+    /// What the model sends; its schema is made from this type.
+    type Args: DeserializeOwned + JsonSchema + Send + 'static;
+
+    /// What the call would touch. Pure.
+    fn access(bench: &Bench, args: &Self::Args) -> Vec<Access>;
+
+    /// Checks what the schema cannot and says what is about to happen, without a side effect.
+    fn preview(
+        bench: &Bench,
+        id: &CallId,
+        args: Self::Args,
+    ) -> impl Future<Output = Result<Option<Preview>, ToolError>> + Send {
+        let _ = (bench, id, args);
+        std::future::ready(Ok(None))
+    }
+
+    /// Does the work.
+    fn run(bench: &Bench, args: Self::Args, job: Job) -> impl Future<Output = ToolOutcome> + Send;
+}
+
+/// What a running tool is given beside its arguments.
+#[derive(Clone, Debug)]
+pub struct Job {
+    /// The call it answers.
+    pub id: CallId,
+    /// Fires when the work is no longer wanted.
+    pub cancel: CancellationToken,
+    /// Where reports go.
+    pub progress: ProgressSink,
+}
+
+type PreviewFuture<'a> = BoxFuture<'a, Result<Option<Preview>, ToolError>>;
+
+/// One row of the table: a tool without its types.
+struct Row {
+    name: &'static str,
+    traits: ToolTraits,
+    description: &'static str,
+    /// Whether a long result is saved and shortened on the way out.
+    limited: bool,
+    schema: fn() -> Value,
+    access: fn(&Bench, &Value) -> Vec<Access>,
+    preview: for<'a> fn(&'a Bench, &'a CallId, Value) -> PreviewFuture<'a>,
+    run: for<'a> fn(&'a Bench, Value, Job) -> BoxFuture<'a, ToolOutcome>,
+}
+
+impl Row {
+    const fn of<T: Tool + 'static>(
+        name: &'static str,
+        traits: ToolTraits,
+        description: &'static str,
+    ) -> Self {
+        Self {
+            name,
+            traits,
+            description,
+            limited: true,
+            schema: schema::of::<T::Args>,
+            access: |bench, args| {
+                parse::<T::Args>(args.clone())
+                    .map_or_else(|_| Vec::new(), |args| T::access(bench, &args))
+            },
+            preview: |bench, id, args| {
+                Box::pin(async move { T::preview(bench, id, parse(args)?).await })
+            },
+            run: |bench, args, job| {
+                Box::pin(async move {
+                    match parse(args) {
+                        Ok(args) => T::run(bench, args, job).await,
+                        Err(error) => ToolOutcome::failed(&error),
+                    }
+                })
+            },
+        }
+    }
+
+    /// The result is handed on whole; its tool has caps of its own.
+    const fn unlimited(mut self) -> Self {
+        self.limited = false;
+        self
+    }
+}
+
+fn parse<T: DeserializeOwned>(args: Value) -> Result<T, ToolError> {
+    serde_json::from_value(args)
+        .map_err(|error| ToolError::new("InvalidArguments", error.to_string()))
+}
+
+const LOOK: ToolTraits =
+    ToolTraits { capability: Capability::Read, concurrent: true, interrupt: Interrupt::Cancel };
+const CHANGE: ToolTraits =
+    ToolTraits { capability: Capability::Write, concurrent: false, interrupt: Interrupt::Finish };
+const SHELL: ToolTraits =
+    ToolTraits { capability: Capability::Shell, concurrent: false, interrupt: Interrupt::Finish };
+
+macro_rules! text {
+    ($name:literal) => {
+        include_str!(concat!("../../assets/tools/", $name, ".md"))
+    };
+}
+
+/// The table, in the order the model is told. A new tool is a file and a row here.
+static TABLE: &[Row] = &[
+    Row::of::<read::Read>("read", LOOK, text!("read")).unlimited(),
+    Row::of::<write::Write>("write", CHANGE, text!("write")),
+    Row::of::<edit::Edit>("edit", CHANGE, text!("edit")),
+    Row::of::<bash::Bash>("bash", SHELL, text!("bash")).unlimited(),
+    Row::of::<grep::Grep>("grep", LOOK, text!("grep")),
+    Row::of::<glob::Glob>("glob", LOOK, text!("glob")),
+    Row::of::<list::List>("ls", LOOK, text!("ls")),
+];
+
+/// The rows as the model is told about them, made once per process.
+static SPECS: LazyLock<Arc<[ToolSpec]>> = LazyLock::new(|| {
+    let spec = |row: &Row| ToolSpec {
+        name: row.name.to_owned(),
+        description: row.description.trim_end().to_owned(),
+        schema: (row.schema)(),
+    };
+    TABLE.iter().map(spec).collect()
+});
+
+/// Where and how the tools work.
+#[derive(Clone, Debug)]
+pub struct ToolsConfig {
+    /// The folder that relative paths start from and commands run in.
+    pub workspace: PathBuf,
+    /// Where long results are saved; created when first needed.
+    pub spill_dir: PathBuf,
+    /// Values that no result and no saved file may contain. Values under 8 bytes are ignored.
+    pub secret_values: Vec<String>,
+    /// Environment variables that commands do not get, beside the keys of known providers.
+    pub secret_env: Vec<String>,
+    /// The shell that runs command lines. Default `bash`.
+    pub shell: PathBuf,
+    /// How long a command may run when the call does not say. Default 120 s.
+    pub timeout: Duration,
+}
+
+impl ToolsConfig {
+    /// The defaults for that workspace and that folder of saved results.
+    pub fn new(workspace: impl Into<PathBuf>, spill_dir: impl Into<PathBuf>) -> Self {
+        Self {
+            workspace: workspace.into(),
+            spill_dir: spill_dir.into(),
+            secret_values: Vec::new(),
+            secret_env: Vec::new(),
+            shell: PathBuf::from("bash"),
+            timeout: Duration::from_mins(2),
+        }
+    }
+}
+
+/// The tools of one session. Dropping it stops every process that a tool started.
+#[derive(Debug)]
+pub struct Tools {
+    bench: Bench,
+}
+
+impl Tools {
+    /// Tools that work as `config` says.
+    pub fn new(config: ToolsConfig) -> Self {
+        Self { bench: Bench::new(config) }
+    }
+
+    /// Stops every process that a tool started, left-over background processes included. Blocks
+    /// for half a second at most.
+    pub fn stop_all(&self) {
+        self.bench.processes.stop_all();
+    }
+
+    fn finish(&self, row: &Row, id: &CallId, mut outcome: ToolOutcome) -> ToolOutcome {
+        if let Some(Detail::Diff(diff)) = &mut outcome.detail {
+            // Details are shown and stored, so they are no place for a secret either.
+            diff::texts(diff).for_each(|text| self.bench.mask.hide(text));
+        }
+        for block in &mut outcome.blocks {
+            let Block::Text { text } = block else { continue };
+            self.bench.mask.hide(text);
+            if row.limited && text.len() > output::LIMIT {
+                *text = output::limited(text, &self.bench.spill_dir, row.name, id);
+            }
+        }
+        outcome
+    }
+}
+
+impl Drop for Tools {
+    fn drop(&mut self) {
+        self.stop_all();
+    }
+}
+
+fn row(name: &str) -> Option<(&'static Row, &'static ToolSpec)> {
+    let index = TABLE.iter().position(|row| row.name == name)?;
+    Some((&TABLE[index], SPECS.get(index)?))
+}
+
+/// The row and the call's arguments in the form its type expects.
+fn resolve(call: &ToolCall) -> Option<(&'static Row, Value)> {
+    let (row, spec) = row(&call.name)?;
+    Some((row, validate::adapt(&spec.schema, Value::Object(call.args.clone()))))
+}
+
+fn unknown(call: &ToolCall) -> ToolError {
+    ToolError::new("UnknownTool", format!("there is no tool named {}", call.name))
+}
+
+impl Toolbox for Tools {
+    fn specs(&self) -> Arc<[ToolSpec]> {
+        SPECS.clone()
+    }
+
+    fn traits(&self, name: &str) -> Option<ToolTraits> {
+        row(name).map(|(row, _)| row.traits)
+    }
+
+    fn validate(&self, call: &ToolCall) -> Result<(), String> {
+        let Some((_, spec)) = row(&call.name) else { return Err(unknown(call).to_string()) };
+        if let Some(invalid) = &call.invalid {
+            return Err(format!("the arguments are not a JSON object: {}", invalid.error));
+        }
+        validate::check(&call.name, &spec.schema, &call.args)
+    }
+
+    fn access(&self, call: &ToolCall) -> Vec<Access> {
+        resolve(call).map_or_else(Vec::new, |(row, args)| (row.access)(&self.bench, &args))
+    }
+
+    fn preview<'a>(&'a self, call: &'a ToolCall) -> PreviewFuture<'a> {
+        match resolve(call) {
+            Some((row, args)) => Box::pin(async move {
+                let preview = (row.preview)(&self.bench, &call.id, args).await;
+                preview.map_err(|mut error| {
+                    self.bench.mask.hide(&mut error.message);
+                    error
+                })
+            }),
+            None => Box::pin(std::future::ready(Err(unknown(call)))),
+        }
+    }
+
+    fn run(&self, call: ToolCall, context: CallContext) -> BoxFuture<'_, ToolOutcome> {
+        Box::pin(async move {
+            let Some((row, args)) = resolve(&call) else {
+                return ToolOutcome::failed(&unknown(&call));
+            };
+            let CallContext { cancel, progress } = context;
+            let job = Job { id: call.id.clone(), cancel, progress };
+            let outcome = (row.run)(&self.bench, args, job).await;
+            self.finish(row, &call.id, outcome)
+        })
+    }
+}
+
+/// The outcome of a call that was stopped before it had anything to show.
+fn cancelled() -> ToolOutcome {
+    ToolOutcome {
+        status: CallStatus::Cancelled,
+        blocks: vec![Block::text("[cancelled]")],
+        detail: None,
+    }
+}

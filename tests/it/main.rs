@@ -1,6 +1,11 @@
 //! Integration tests of everything below the screen, one folder a topic.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod architecture;
+mod cli;
+mod demo;
+mod doctor;
+mod headless;
 mod r#loop;
 mod model;
 mod permission;

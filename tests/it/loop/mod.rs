@@ -1,1 +1,23 @@
-//! See the module's name.
+//! The loop on fakes under paused time: scripts of a model in, events out.
+
+#[path = "../../support/fake_grammar.rs"]
+mod fake_grammar;
+#[path = "../../support/fake_lab.rs"]
+mod fake_lab;
+#[path = "../../support/fake_model.rs"]
+mod fake_model;
+#[path = "../../support/fake_ports.rs"]
+mod fake_ports;
+#[path = "../../support/fake_tools.rs"]
+mod fake_tools;
+
+mod abort;
+mod basic;
+mod length;
+mod pipeline;
+mod queues;
+mod random;
+mod repair;
+mod retry;
+mod schedule;
+mod streaming;

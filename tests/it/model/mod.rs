@@ -1,1 +1,16 @@
-//! See the module's name.
+//! Providers against a real loopback service: what goes out, what comes back, what goes wrong.
+
+#[path = "../../support/mock_llm/mod.rs"]
+pub(crate) mod mock_llm;
+
+mod catalog;
+mod errors;
+mod golden;
+mod history;
+mod http;
+mod probe;
+mod resolve;
+mod sse;
+mod support;
+mod wire_anthropic;
+mod wire_openai;

@@ -1,1 +1,15 @@
-//! See the module's name.
+//! The permission gate: tables, paths, rules, remembered answers, and the oracle that compares
+//! judgements with what a real shell does.
+
+mod danger;
+mod fixture;
+mod fuzz;
+mod gate;
+mod honest;
+mod keys;
+mod oracle;
+mod paths;
+mod rules;
+mod sandbox;
+mod shell;
+mod store;

@@ -1,1 +1,14 @@
-//! See the module's name.
+//! Journal, configuration, prompt and context.
+
+mod config;
+mod config_edit;
+mod context;
+mod faults;
+mod instructions;
+mod journal;
+mod list;
+mod processes;
+mod prompt;
+mod property;
+mod reload;
+mod support;

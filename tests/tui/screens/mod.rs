@@ -1,1 +1,11 @@
-//! See the module's name.
+//! The program around the transcript: scripted messages in, effects and cells out.
+
+mod approvals;
+mod composing;
+mod keys;
+mod looks;
+mod pastes;
+mod queueing;
+mod sizes;
+mod stage;
+mod starting;

@@ -1,0 +1,237 @@
+//! From the ground to one live session: model, tools, gate, context and journal behind the ports,
+//! and the agent on top.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::mpsc;
+
+use crate::config::schema::ToolStart as ConfiguredStart;
+use crate::context::project::SessionContext;
+use crate::kernel::agent::{Agent, AgentConfig, AgentHandle, ToolStart};
+use crate::kernel::command::Mode;
+use crate::kernel::event::Event;
+use crate::kernel::message::Message;
+use crate::kernel::ports::{Clock, Model, Ports, Toolbox};
+use crate::model::connection::Connection;
+use crate::model::providers::PROVIDERS;
+use crate::model::resolve::{self, ResolveError};
+use crate::model::scripted::{Pace, ScriptedModel};
+use crate::permission::{GateConfig, PermissionGate};
+use crate::prompt::assemble::{self, PromptInput, SessionFacts};
+use crate::prompt::instructions;
+use crate::session::journal::{NewSession, SessionJournal, fresh_id};
+use crate::session::{index, replay::Loaded};
+use crate::tools::{Tools, ToolsConfig};
+
+use super::branch;
+use super::demo::TEST_COMMAND;
+use super::ground::Ground;
+use super::service::{Launch, Ready};
+use super::system::{SystemClock, SystemIds};
+
+/// A model and what must be kept out of sight because of it.
+#[derive(Clone, Debug)]
+pub struct Chosen {
+    /// The model.
+    pub model: Arc<dyn Model>,
+    /// Whether it is the scripted one.
+    pub demo: bool,
+    secrets: Vec<String>,
+}
+
+/// Finds the model to use.
+///
+/// # Errors
+/// When none is set up, or the reference can't be resolved.
+pub fn choose_model(ground: &Ground, launch: &Launch) -> Result<Chosen, ResolveError> {
+    let config = &ground.settings.config;
+    let wanted = config.model.as_deref();
+    if ground.demo.is_some() || wanted == Some("demo") {
+        let pace = if launch.interactive { Pace::Natural } else { Pace::Instant };
+        let model = Arc::new(ScriptedModel::demo(pace));
+        return Ok(Chosen { model, demo: true, secrets: Vec::new() });
+    }
+    let env = |name: &str| ground.env.var(name);
+    let connection = resolve::resolve(wanted, &env, &config.providers, &config.models)?;
+    let secrets = secrets(ground, &connection);
+    Ok(Chosen { model: crate::model::connect(connection), demo: false, secrets })
+}
+
+/// Every key value we know of: none may reach a result, a file or the model.
+fn secrets(ground: &Ground, connection: &Connection) -> Vec<String> {
+    let names = PROVIDERS.iter().flat_map(|row| row.key_env.iter().chain(row.bearer_env));
+    let mut values: Vec<String> = names.filter_map(|name| ground.env.var(name)).collect();
+    values.extend(connection.key.as_ref().map(|key| key.expose().to_owned()));
+    let configured = ground.settings.config.providers.values();
+    for provider in configured {
+        values.extend(provider.api_key.clone());
+        values.extend(provider.api_key_env.as_ref().and_then(|name| ground.env.var(name)));
+    }
+    values.sort_unstable();
+    values.dedup();
+    values
+}
+
+/// A live session.
+#[derive(Debug)]
+pub struct Session {
+    /// The loop.
+    pub agent: AgentHandle,
+    /// The tools, to stop what they started.
+    pub tools: Arc<Tools>,
+    /// The gate, for the mode in force.
+    pub gate: Arc<PermissionGate>,
+    /// What front ends are told.
+    pub ready: Ready,
+    /// Lines for people that came up on the way.
+    pub notices: Vec<String>,
+}
+
+/// Opens a session; blocking. Must be called within the runtime: it starts the agent's task.
+///
+/// # Errors
+/// One line, when the session that should go on can't be opened.
+pub fn open(
+    ground: &Ground,
+    launch: &Launch,
+    chosen: &Chosen,
+    mode: Mode,
+    resume: bool,
+    events: mpsc::Sender<Event>,
+) -> Result<Session, String> {
+    let mut notices = Vec::new();
+    let info = chosen.model.info();
+    let tools = Arc::new(tools(ground, chosen));
+    let (journal, loaded) = journal(ground, &info.model.to_string(), &tools, resume, &mut notices)?;
+    let gate = Arc::new(PermissionGate::new(gate_config(ground, mode)));
+    let context = SessionContext::new(system_blocks(ground, &info.model.to_string(), &mut notices));
+    let session = journal.id().to_owned();
+    let ports = Ports {
+        model: Arc::clone(&chosen.model),
+        tools: Arc::clone(&tools) as _,
+        gate: Arc::clone(&gate) as _,
+        context: Arc::new(context),
+        journal: Arc::new(journal),
+        clock: Arc::new(SystemClock),
+        ids: Arc::new(SystemIds::new()),
+    };
+    let history: Vec<Message> = loaded.history;
+    let agent =
+        Agent::spawn(ports, agent_config(ground, launch, &session), history.clone(), events);
+    let ready = Ready {
+        model: info,
+        mode,
+        workspace: ground.shown_cwd(),
+        session,
+        history,
+        demo: chosen.demo,
+    };
+    Ok(Session { agent, tools, gate, ready, notices })
+}
+
+fn agent_config(ground: &Ground, launch: &Launch, session: &str) -> AgentConfig {
+    let config = &ground.settings.config;
+    AgentConfig {
+        max_turns: config.limits.max_turns,
+        max_tool_concurrency: config.tools.max_concurrency as usize,
+        max_retries: config.retry.max_retries,
+        continue_partial: config.retry.continue_partial,
+        start: match config.tools.start {
+            ConfiguredStart::Stream => ToolStart::Stream,
+            ConfiguredStart::ReadOnly => ToolStart::ReadOnly,
+            ConfiguredStart::AfterMessage => ToolStart::AfterMessage,
+        },
+        interactive: launch.interactive,
+        cache_key: session.to_owned(),
+        ..AgentConfig::default()
+    }
+}
+
+fn tools(ground: &Ground, chosen: &Chosen) -> Tools {
+    let mut config = ToolsConfig::new(&ground.cwd, ground.paths.state_dir.join("results"));
+    config.secret_values.clone_from(&chosen.secrets);
+    let configured = ground.settings.config.providers.values();
+    config.secret_env = configured.filter_map(|provider| provider.api_key_env.clone()).collect();
+    config.timeout = Duration::from_secs(ground.settings.config.tools.bash_timeout_s.into());
+    Tools::new(config)
+}
+
+/// The journal to write to and what it already holds.
+fn journal(
+    ground: &Ground,
+    model: &str,
+    tools: &Tools,
+    resume: bool,
+    notices: &mut Vec<String>,
+) -> Result<(SessionJournal, Loaded), String> {
+    let state_dir = &ground.paths.state_dir;
+    if resume {
+        match index::newest(state_dir, &ground.cwd) {
+            Some(found) => {
+                let leaves_intent = |name: &str| {
+                    tools.traits(name).is_none_or(|traits| traits.capability.has_side_effects())
+                };
+                let (journal, mut loaded) = SessionJournal::resume(&found.path, &leaves_intent)
+                    .map_err(|error| error.to_string())?;
+                notices.append(&mut loaded.warnings);
+                return Ok((journal, loaded));
+            }
+            None => {
+                notices.push("no earlier session in this directory: a new one was started".into())
+            }
+        }
+    }
+    let journal = SessionJournal::create(&NewSession {
+        state_dir: state_dir.clone(),
+        cwd: ground.cwd.clone(),
+        id: fresh_id(),
+        created: SystemClock.now(),
+        model: model.to_owned(),
+    });
+    Ok((journal, Loaded::default()))
+}
+
+fn gate_config(ground: &Ground, mode: Mode) -> GateConfig {
+    let permissions = &ground.settings.config.permissions;
+    let state_dir = &ground.paths.state_dir;
+    let mut allow = permissions.allow.clone();
+    if ground.demo.is_some() {
+        // The tour asks once, for its edit; its own test run is known to be harmless.
+        allow.push(format!("Bash({TEST_COMMAND})"));
+    }
+    GateConfig {
+        workspace: ground.workspace.clone(),
+        roots: ground.roots(),
+        home: ground.env.home(),
+        internal_read: vec![state_dir.join("results")],
+        internal_write: Vec::new(),
+        own_config: vec![ground.paths.config_dir.clone(), state_dir.clone()],
+        mode,
+        allow,
+        deny: permissions.deny.clone(),
+        store: state_dir.join("approvals.json"),
+        audit: state_dir.join("audit.jsonl"),
+        path_env: ground.env.var("PATH").unwrap_or_default(),
+    }
+}
+
+fn system_blocks(
+    ground: &Ground,
+    model: &str,
+    notices: &mut Vec<String>,
+) -> Vec<crate::kernel::ports::SystemBlock> {
+    let mut found = instructions::find(&ground.paths.config_dir, &ground.cwd);
+    notices.append(&mut found.notices);
+    assemble::system_blocks(&PromptInput {
+        instructions: found.files,
+        session: SessionFacts {
+            workspace: ground.cwd.display().to_string(),
+            roots: ground.roots().iter().map(|root| root.display().to_string()).collect(),
+            date: assemble::day_of(SystemClock.now()),
+            platform: crate::config::env::platform(),
+            model: model.to_owned(),
+            branch: branch::current(&ground.cwd),
+        },
+    })
+}

@@ -1,0 +1,315 @@
+//! The agent: takes commands, keeps the conversation and the queues, and has at most one run.
+//!
+//! Commands arrive on an unbounded channel and never wait; what answers them (`Queue`, `Rejected`,
+//! …) goes out beside the run's own events as soon as the reader has room.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::command::{Command, QueueEdit, Setting};
+use super::emit::LAST_WORDS;
+use super::event::{Event, QueueItem, QueueKind};
+use super::isolate::isolated_now;
+use super::message::{Block, Message, QueueId};
+use super::ports::Ports;
+pub use super::queue::Delivery;
+use super::run::{Run, Start};
+use super::state::{Active, Control, Shared};
+
+/// When a tool call may start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ToolStart {
+    /// As soon as it is complete, while the model still talks.
+    #[default]
+    Stream,
+    /// The same for calls that only look and need no approval; others after the answer.
+    ReadOnly,
+    /// Only after the answer was committed.
+    AfterMessage,
+}
+
+/// How the loop behaves.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AgentConfig {
+    /// Turns of one run; 0 means the default of 200.
+    pub max_turns: u32,
+    /// Calls beside each other, 4.
+    pub max_tool_concurrency: usize,
+    /// Repetitions of a failed model call, 3.
+    pub max_retries: u32,
+    /// When calls start.
+    pub start: ToolStart,
+    /// Whether somebody can be asked; without, ask means deny. True.
+    pub interactive: bool,
+    /// Whether a run goes on from a partial answer whose side effects have begun. True; otherwise
+    /// it ends with the error.
+    pub continue_partial: bool,
+    /// How much steering one boundary delivers.
+    pub steer_mode: Delivery,
+    /// How many follow-ups one stop delivers.
+    pub follow_mode: Delivery,
+    /// Names the session to services that route by a cache key.
+    pub cache_key: String,
+    /// How long a cancelled call may take to end before it is left behind, 2 s.
+    pub grace: Duration,
+}
+
+/// The default cap on turns: far above honest work, low enough to stop an endless one.
+const MAX_TURNS: u32 = 200;
+
+impl Default for AgentConfig {
+    fn default() -> Self {
+        Self {
+            max_turns: MAX_TURNS,
+            max_tool_concurrency: 4,
+            max_retries: 3,
+            start: ToolStart::default(),
+            interactive: true,
+            continue_partial: true,
+            steer_mode: Delivery::default(),
+            follow_mode: Delivery::default(),
+            cache_key: String::new(),
+            grace: Duration::from_secs(2),
+        }
+    }
+}
+
+/// Starts agents.
+#[derive(Debug)]
+pub struct Agent {
+    ports: Ports,
+    config: Arc<AgentConfig>,
+    shared: Arc<Shared>,
+    events: mpsc::Sender<Event>,
+    /// Answers to commands that wait for room in `events`.
+    outbox: VecDeque<Out>,
+    tasks: TaskTracker,
+}
+
+#[derive(Debug)]
+enum Out {
+    Event(Box<Event>),
+    /// The queues as they are when there is room.
+    Queue,
+}
+
+#[derive(Debug)]
+enum Input {
+    Command(Command),
+    Shutdown,
+}
+
+/// What the agent looks like right now.
+#[derive(Clone, Debug)]
+pub struct Snapshot {
+    /// Whether a run is active.
+    pub busy: bool,
+    /// All committed messages.
+    pub history: Arc<Vec<Message>>,
+    /// Undelivered messages in delivery order.
+    pub queue: Vec<QueueItem>,
+}
+
+/// Reaches an agent. The agent ends, and its run with it, when the last clone is dropped.
+#[derive(Clone, Debug)]
+pub struct AgentHandle {
+    inputs: mpsc::UnboundedSender<Input>,
+    shared: Arc<Shared>,
+    ports: Ports,
+    grace: Duration,
+}
+
+impl Agent {
+    /// Starts an agent with this history. `events` is drained by the front end and should hold at
+    /// least 2, better 128, events: a live run waits while it is full. A closed `events` aborts the
+    /// run.
+    pub fn spawn(
+        ports: Ports,
+        mut config: AgentConfig,
+        history: Vec<Message>,
+        events: mpsc::Sender<Event>,
+    ) -> AgentHandle {
+        if config.max_turns == 0 {
+            config.max_turns = MAX_TURNS;
+        }
+        let shared = Arc::new(Shared::new(history));
+        let (inputs, receiver) = mpsc::unbounded_channel();
+        let handle = AgentHandle {
+            inputs,
+            shared: Arc::clone(&shared),
+            ports: ports.clone(),
+            grace: config.grace,
+        };
+        let tasks = TaskTracker::new();
+        let agent = Self {
+            ports,
+            config: Arc::new(config),
+            shared,
+            events,
+            outbox: VecDeque::new(),
+            tasks: tasks.clone(),
+        };
+        tasks.spawn(agent.serve(receiver));
+        handle
+    }
+
+    async fn serve(mut self, mut inputs: mpsc::UnboundedReceiver<Input>) {
+        let events = self.events.clone();
+        loop {
+            tokio::select! {
+                biased;
+                input = inputs.recv() => match input {
+                    Some(Input::Command(command)) => self.command(command),
+                    Some(Input::Shutdown) | None => break,
+                },
+                permit = events.reserve(), if !self.outbox.is_empty() => {
+                    let Ok(permit) = permit else { break };
+                    match self.outbox.pop_front() {
+                        Some(Out::Event(event)) => permit.send(*event),
+                        Some(Out::Queue) => {
+                            let state = self.shared.lock();
+                            permit.send(Event::Queue { items: state.queues.items() });
+                        }
+                        None => {}
+                    }
+                }
+            }
+        }
+        self.abort();
+    }
+
+    fn command(&mut self, command: Command) {
+        match command {
+            Command::Prompt { blocks } if is_blank(&blocks) => self.reject("the prompt is empty"),
+            Command::Prompt { blocks } => self.start(Start::Prompt(blocks)),
+            Command::Continue => self.start(Start::Continue),
+            Command::Enqueue { kind, text } => self.enqueue(kind, text),
+            Command::Abort => self.abort(),
+            Command::Answer { id, answer } => self.control(Control::Answer { id, answer }),
+            Command::RetryNow => self.control(Control::RetryNow),
+            Command::CancelCall { id } => self.control(Control::CancelCall { id }),
+            Command::Queue(edit) => self.edit(edit),
+            Command::Configure(Setting::Mode(mode)) => {
+                let gate = Arc::clone(&self.ports.gate);
+                let set = isolated_now(|| {
+                    gate.set_mode(mode);
+                    gate.mode()
+                });
+                match set {
+                    Ok(mode) => self.tell(Event::Mode { mode }),
+                    Err(words) => self.reject(&format!("the mode could not be changed: {words}")),
+                }
+            }
+        }
+    }
+
+    fn start(&mut self, start: Start) {
+        let abort = CancellationToken::new();
+        let (control, controls) = mpsc::unbounded_channel();
+        if !self.shared.begin(Active { abort: abort.clone(), control }) {
+            return self.reject("a run is active; queue the message or stop the run first");
+        }
+        let run = Run::new(
+            self.ports.clone(),
+            Arc::clone(&self.config),
+            Arc::clone(&self.shared),
+            self.tasks.clone(),
+            self.events.clone(),
+            abort,
+            controls,
+        );
+        self.tasks.spawn(run.supervise(start));
+    }
+
+    fn enqueue(&mut self, kind: QueueKind, text: String) {
+        if text.trim().is_empty() {
+            return self.reject("the message is empty");
+        }
+        let id = QueueId(self.ports.ids.next("queue"));
+        self.shared.lock().queues.push(QueueItem { id, kind, text });
+        self.queue_changed();
+    }
+
+    fn edit(&mut self, edit: QueueEdit) {
+        let edited = self.shared.lock().queues.edit(edit);
+        if let Some(items) = edited.returned {
+            self.tell(Event::QueueReturned { items });
+        }
+        if edited.changed {
+            self.queue_changed();
+        }
+    }
+
+    fn queue_changed(&mut self) {
+        if !matches!(self.outbox.back(), Some(Out::Queue)) {
+            self.outbox.push_back(Out::Queue);
+        }
+        // The run looks for itself whether there is steering that it has not seen.
+        self.control(Control::Steered);
+    }
+
+    fn control(&self, control: Control) {
+        if let Some(active) = &self.shared.lock().active {
+            // The run ended meanwhile: nothing is left to control.
+            let _ended = active.control.send(control);
+        }
+    }
+
+    fn abort(&self) {
+        if let Some(active) = &self.shared.lock().active {
+            active.abort.cancel();
+        }
+    }
+
+    fn reject(&mut self, reason: &str) {
+        self.tell(Event::Rejected { reason: reason.to_owned() });
+    }
+
+    fn tell(&mut self, event: Event) {
+        self.outbox.push_back(Out::Event(Box::new(event)));
+    }
+}
+
+impl AgentHandle {
+    /// Sends a command. Never blocks; ignored after shutdown.
+    pub fn send(&self, command: Command) {
+        let _closed = self.inputs.send(Input::Command(command));
+    }
+
+    /// The state right now. Keep it for a short time only: while it lives, the next commit copies
+    /// the history.
+    pub fn snapshot(&self) -> Snapshot {
+        let state = self.shared.lock();
+        Snapshot {
+            busy: state.active.is_some(),
+            history: Arc::clone(&state.history),
+            queue: state.queues.items(),
+        }
+    }
+
+    /// Aborts the run and waits until it has ended, with every tool ended or left behind. Bounded
+    /// by the grace time plus the time that last events wait for a reader.
+    pub async fn shutdown(&self) {
+        let _closed = self.inputs.send(Input::Shutdown);
+        let ended = async {
+            self.inputs.closed().await;
+            self.shared.idle().await;
+        };
+        let limit = self.grace + 2 * LAST_WORDS + Duration::from_secs(1);
+        tokio::select! {
+            biased;
+            () = ended => {}
+            () = self.ports.clock.sleep(limit) => {}
+        }
+    }
+}
+
+/// Whether a message would say nothing.
+fn is_blank(blocks: &[Block]) -> bool {
+    blocks.iter().all(|block| matches!(block, Block::Text { text } if text.trim().is_empty()))
+}

@@ -1,0 +1,479 @@
+//! Runs the calls of one answer: in order of arrival, side by side where tools allow it, results
+//! in call order. A state machine that the turn drives: [`Executor::wait`] sleeps until something
+//! happened, [`Executor::on`] reacts, and events pile up in an outbox that the turn sends.
+//!
+//! A call waits in the line until all calls before it have started or ended and every earlier call
+//! that must run alone has ended. Only the call at the head is previewed, judged and asked about,
+//! so a prompt always shows what the calls before it left behind.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use futures_util::StreamExt;
+use futures_util::future::BoxFuture;
+use futures_util::stream::FuturesUnordered;
+use tokio::sync::mpsc;
+use tokio::task::AbortHandle;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::agent::{AgentConfig, ToolStart};
+use super::call::{self, Refusal, Stage, StageDone};
+use super::emit::Emitter;
+use super::error::JournalError;
+use super::event::{Approval, Event, Preview};
+use super::message::{Block, CallId, CallStatus, Detail, MessageId, RunId, ToolCall, ToolMessage};
+use super::ports::{Ports, ToolOutcome, ToolTraits, Verdict};
+
+mod answers;
+mod halt;
+
+pub(crate) use halt::Halt;
+
+/// The calls of one answer.
+#[derive(Debug)]
+pub(crate) struct Executor {
+    cx: ExecutorContext,
+    entries: Vec<Entry>,
+    /// The first call that has neither started nor ended.
+    head: usize,
+    stage: Option<StageBox>,
+    running: usize,
+    ended: mpsc::UnboundedReceiver<(usize, ToolOutcome)>,
+    ends: mpsc::UnboundedSender<(usize, ToolOutcome)>,
+    /// Fire when a cancelled call has used up its grace time.
+    graces: FuturesUnordered<BoxFuture<'static, usize>>,
+    outbox: VecDeque<Event>,
+    /// Calls whose results are to be handed out next, in the order of the message.
+    due: VecDeque<usize>,
+    /// The model is still talking.
+    streaming: bool,
+    /// Nothing may start any more.
+    frozen: bool,
+    /// Why calls that complete from now on do not run.
+    closed: Option<Halt>,
+    fatal: Option<JournalError>,
+    tally: Tally,
+}
+
+/// What an executor needs from its run.
+#[derive(Clone, Debug)]
+pub(crate) struct ExecutorContext {
+    pub(crate) ports: Ports,
+    pub(crate) config: Arc<AgentConfig>,
+    pub(crate) emitter: Emitter,
+    pub(crate) abort: CancellationToken,
+    pub(crate) tasks: TaskTracker,
+    pub(crate) run: RunId,
+    pub(crate) turn: u32,
+}
+
+/// Counts for the summary of the run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Tally {
+    pub(crate) calls: u32,
+    pub(crate) errors: u32,
+    pub(crate) unasked: u32,
+}
+
+#[derive(Debug)]
+struct Entry {
+    call: ToolCall,
+    /// The arguments the gate wants instead of the model's.
+    rewritten: Option<ToolCall>,
+    traits: Result<ToolTraits, Refusal>,
+    phase: Phase,
+    /// `ToolStart` was sent.
+    announced: bool,
+    /// Its intent is on disk.
+    side_effect: bool,
+    cancel: CancellationToken,
+    halt: Option<Halt>,
+    task: Option<AbortHandle>,
+    result: Option<ToolMessage>,
+}
+
+#[derive(Debug)]
+enum Phase {
+    /// In the line.
+    Queued,
+    /// Preview or gate under way.
+    Checking,
+    /// Would have to ask, which must wait until the answer is committed.
+    Held(Box<Approval>),
+    /// The user is asked.
+    Asking(Box<Approval>),
+    /// The user said yes and the rule is being saved.
+    Remembering,
+    /// May run; waits for its slot. `approved` when the user said so in person.
+    Ready {
+        approved: bool,
+    },
+    /// The intent is being written.
+    Recording,
+    Running,
+    Done,
+}
+
+struct StageBox(Stage);
+
+impl std::fmt::Debug for StageBox {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Stage")
+    }
+}
+
+/// Something happened.
+#[derive(Debug)]
+pub(crate) enum Signal {
+    Ended(usize, ToolOutcome),
+    Stage(StageDone),
+    GraceOver(usize),
+}
+
+impl Executor {
+    /// An executor for an answer that is about to be streamed.
+    pub(crate) fn new(cx: ExecutorContext) -> Self {
+        let (ends, ended) = mpsc::unbounded_channel();
+        Self {
+            cx,
+            entries: Vec::new(),
+            head: 0,
+            stage: None,
+            running: 0,
+            ended,
+            ends,
+            graces: FuturesUnordered::new(),
+            outbox: VecDeque::new(),
+            due: VecDeque::new(),
+            streaming: true,
+            frozen: false,
+            closed: None,
+            fatal: None,
+            tally: Tally::default(),
+        }
+    }
+
+    /// Takes a completed call and starts what may start.
+    pub(crate) fn add(&mut self, call: ToolCall) {
+        let traits = call::check(&self.cx.ports, &call);
+        self.entries.push(Entry {
+            call,
+            rewritten: None,
+            traits,
+            phase: Phase::Queued,
+            announced: false,
+            side_effect: false,
+            cancel: self.cx.abort.child_token(),
+            halt: None,
+            task: None,
+            result: None,
+        });
+        match self.closed {
+            Some(halt) => self.refuse(self.entries.len() - 1, halt.refusal()),
+            None => self.advance(),
+        }
+    }
+
+    /// The answer is committed: calls that waited for this may start.
+    pub(crate) fn answer_committed(&mut self) {
+        self.streaming = false;
+        self.advance();
+    }
+
+    /// Ends when something happened; for ever when nothing is under way. Cancel-safe.
+    pub(crate) async fn wait(&mut self) -> Signal {
+        let stage = async {
+            match &mut self.stage {
+                Some(stage) => (&mut stage.0).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            biased;
+            Some((at, outcome)) = self.ended.recv() => Signal::Ended(at, outcome),
+            done = stage => Signal::Stage(done),
+            Some(at) = self.graces.next(), if !self.graces.is_empty() => Signal::GraceOver(at),
+        }
+    }
+
+    /// Reacts to a signal.
+    pub(crate) fn on(&mut self, signal: Signal) {
+        match signal {
+            Signal::Ended(at, outcome) => self.ended(at, outcome),
+            Signal::GraceOver(at) => self.detach(at),
+            Signal::Stage(done) => {
+                self.stage = None;
+                self.stage_done(done);
+            }
+        }
+        self.advance();
+    }
+
+    /// The next event to send.
+    pub(crate) fn next_event(&mut self) -> Option<Event> {
+        self.outbox.pop_front()
+    }
+
+    /// The order of the calls in the committed answer. It may differ from the order in which they
+    /// were completed.
+    pub(crate) fn arrange<'a>(&mut self, ids: impl Iterator<Item = &'a CallId>) {
+        let place = |id: &CallId| self.entries.iter().position(|entry| &entry.call.id == id);
+        self.due = ids.filter_map(place).collect();
+    }
+
+    /// The next result in call order, once it is there.
+    pub(crate) fn next_result(&mut self) -> Option<ToolMessage> {
+        let result = self.entries[*self.due.front()?].result.take()?;
+        self.due.pop_front();
+        Some(result)
+    }
+
+    /// Whether every call has ended.
+    pub(crate) fn is_done(&self) -> bool {
+        self.head == self.entries.len() && self.running == 0
+    }
+
+    /// Whether a call that changes something has started.
+    pub(crate) fn side_effect_started(&self) -> bool {
+        self.entries.iter().any(|entry| entry.side_effect && entry.task.is_some())
+    }
+
+    /// The calls taken so far.
+    pub(crate) fn call_ids(&self) -> Vec<CallId> {
+        self.entries.iter().map(|entry| entry.call.id.clone()).collect()
+    }
+
+    /// The journal's failure, when an intent could not be written.
+    pub(crate) fn take_fatal(&mut self) -> Option<JournalError> {
+        self.fatal.take()
+    }
+
+    /// The counts since the last time.
+    pub(crate) fn take_tally(&mut self) -> Tally {
+        std::mem::take(&mut self.tally)
+    }
+
+    /// Moves the line forward as far as it goes.
+    fn advance(&mut self) {
+        while let Some(entry) = self.entries.get(self.head) {
+            let moved = match &entry.phase {
+                Phase::Queued => self.admit(),
+                Phase::Held(_) if !self.streaming && !self.is_frozen() => self.ask_held(),
+                Phase::Ready { .. } => self.take_slot(),
+                Phase::Running | Phase::Done => {
+                    self.head += 1;
+                    true
+                }
+                Phase::Checking
+                | Phase::Held(_)
+                | Phase::Asking(_)
+                | Phase::Remembering
+                | Phase::Recording => false,
+            };
+            if !moved {
+                return;
+            }
+        }
+    }
+
+    /// Lets the call at the head enter its pipeline.
+    fn admit(&mut self) -> bool {
+        let entry = &self.entries[self.head];
+        if self.is_frozen() || !self.may_enter(entry) || self.alone_is_running() {
+            return false;
+        }
+        if let Err(refusal) = &entry.traits {
+            let refusal = refusal.clone();
+            self.refuse(self.head, refusal);
+            return true;
+        }
+        let stage = call::preview(&self.cx.ports, entry.call.clone());
+        self.entries[self.head].phase = Phase::Checking;
+        self.stage = Some(StageBox(stage));
+        false
+    }
+
+    /// What the setting allows while the model is still talking.
+    fn may_enter(&self, entry: &Entry) -> bool {
+        if !self.streaming {
+            return true;
+        }
+        match self.cx.config.start {
+            ToolStart::Stream => true,
+            ToolStart::ReadOnly => {
+                entry.traits.as_ref().is_ok_and(|t| !t.capability.has_side_effects())
+            }
+            ToolStart::AfterMessage => false,
+        }
+    }
+
+    /// Whether a call that must run alone has not ended.
+    fn alone_is_running(&self) -> bool {
+        self.entries[..self.head].iter().any(|entry| {
+            matches!(entry.phase, Phase::Running)
+                && entry.traits.as_ref().is_ok_and(|traits| !traits.concurrent)
+        })
+    }
+
+    /// Starts the call at the head, or its intent, when there is a slot for it.
+    fn take_slot(&mut self) -> bool {
+        let entry = &self.entries[self.head];
+        let Ok(traits) = entry.traits else { return false };
+        let limit = if traits.concurrent { self.cx.config.max_tool_concurrency.max(1) } else { 1 };
+        if self.is_frozen() || self.running >= limit || self.alone_is_running() {
+            return false;
+        }
+        if !traits.capability.has_side_effects() {
+            self.start();
+            return true;
+        }
+        let call = entry.rewritten.clone().unwrap_or_else(|| entry.call.clone());
+        let (run, turn) = (self.cx.run.clone(), self.cx.turn);
+        let stage = call::record_intent(&self.cx.ports, run, turn, self.head, call);
+        self.entries[self.head].phase = Phase::Recording;
+        self.stage = Some(StageBox(stage));
+        false
+    }
+
+    /// Starts the call at the head.
+    fn start(&mut self) {
+        let at = self.head;
+        let entry = &mut self.entries[at];
+        let call = entry.rewritten.take().unwrap_or_else(|| entry.call.clone());
+        let work =
+            call::run(self.cx.ports.clone(), call, entry.cancel.clone(), self.cx.emitter.offer());
+        let ends = self.ends.clone();
+        let task = self.cx.tasks.spawn(async move {
+            let outcome = work.await;
+            // Nobody listens any more when the call was left behind.
+            let _late = ends.send((at, outcome));
+        });
+        entry.task = Some(task.abort_handle());
+        entry.phase = Phase::Running;
+        self.running += 1;
+        if self.entries[at].cancel.is_cancelled() {
+            self.cancel(at, Halt::User);
+        }
+    }
+
+    /// An abort counts at once, not only when the turn gets round to it.
+    fn is_frozen(&self) -> bool {
+        self.frozen || self.cx.abort.is_cancelled()
+    }
+
+    fn ended(&mut self, at: usize, outcome: ToolOutcome) {
+        if !matches!(self.entries[at].phase, Phase::Running) {
+            return;
+        }
+        self.running -= 1;
+        let ToolOutcome { status, mut blocks, detail } = outcome;
+        if status == CallStatus::Cancelled && blocks.is_empty() {
+            let halt = self.entries[at].halt.unwrap_or(Halt::User);
+            blocks.push(Block::text(halt.stopped()));
+        }
+        self.finish(at, status, blocks, detail);
+    }
+
+    fn stage_done(&mut self, done: StageDone) {
+        match done {
+            StageDone::Previewed(Ok(preview)) => self.previewed(preview),
+            StageDone::Previewed(Err(refusal)) => self.refuse(self.head, refusal),
+            StageDone::Judged(verdict) => self.judged(*verdict),
+            StageDone::Remembered(saved) => {
+                if let Err(error) = saved {
+                    let text = format!("the rule could not be saved, the call runs once: {error}");
+                    self.outbox.push_back(Event::Status { text });
+                }
+                self.entries[self.head].phase = Phase::Ready { approved: true };
+            }
+            StageDone::Recorded(Ok(())) => {
+                self.entries[self.head].side_effect = true;
+                if self.is_frozen() {
+                    self.entries[self.head].phase = Phase::Ready { approved: false };
+                } else {
+                    self.start();
+                }
+            }
+            StageDone::Recorded(Err(error)) => {
+                self.fatal = Some(error);
+                self.frozen = true;
+                self.entries[self.head].phase = Phase::Ready { approved: false };
+            }
+        }
+    }
+
+    fn previewed(&mut self, preview: Option<Preview>) {
+        self.announce(self.head, preview.clone());
+        let entry = &self.entries[self.head];
+        let Ok(traits) = entry.traits else { return };
+        self.stage =
+            Some(StageBox(call::judge(&self.cx.ports, entry.call.clone(), traits, preview)));
+    }
+
+    fn judged(&mut self, verdict: Result<Verdict, super::error::GateError>) {
+        if let Some(refusal) = call::denial(&verdict) {
+            return self.refuse(self.head, refusal);
+        }
+        match verdict {
+            Ok(Verdict::Ask(approval)) => self.must_ask(Box::new(approval)),
+            Ok(Verdict::AllowWith(args)) => self.rewrite(args),
+            Ok(Verdict::Allow | Verdict::Deny { .. }) | Err(_) => {
+                self.entries[self.head].phase = Phase::Ready { approved: false };
+            }
+        }
+    }
+
+    /// The gate's arguments must pass the schema as the model's own did.
+    fn rewrite(&mut self, args: serde_json::Map<String, serde_json::Value>) {
+        let call = ToolCall { args, ..self.entries[self.head].call.clone() };
+        match call::check(&self.cx.ports, &call) {
+            Ok(_) => {
+                self.entries[self.head].rewritten = Some(call);
+                self.entries[self.head].phase = Phase::Ready { approved: false };
+            }
+            Err(refusal) => self.refuse(self.head, refusal),
+        }
+    }
+
+    fn announce(&mut self, at: usize, preview: Option<Preview>) {
+        let entry = &mut self.entries[at];
+        if !entry.announced {
+            entry.announced = true;
+            self.tally.calls += 1;
+            self.outbox.push_back(Event::ToolStart { call: entry.call.clone(), preview });
+        }
+    }
+
+    /// Ends a call that did not run.
+    fn refuse(&mut self, at: usize, refusal: Refusal) {
+        self.finish(at, refusal.status, vec![Block::text(refusal.text)], None);
+    }
+
+    fn finish(
+        &mut self,
+        at: usize,
+        status: CallStatus,
+        blocks: Vec<Block>,
+        detail: Option<Detail>,
+    ) {
+        self.announce(at, None);
+        let entry = &mut self.entries[at];
+        entry.phase = Phase::Done;
+        let result = ToolMessage {
+            id: MessageId(self.cx.ports.ids.next("msg")),
+            at: self.cx.ports.clock.now(),
+            call_id: entry.call.id.clone(),
+            tool: entry.call.name.clone(),
+            status,
+            blocks,
+            detail,
+        };
+        entry.result = Some(result.clone());
+        if status != CallStatus::Ok {
+            self.tally.errors += 1;
+        }
+        let (id, name) = (entry.call.id.clone(), entry.call.name.clone());
+        self.outbox.push_back(Event::ToolEnd { id, name, status, result });
+    }
+}

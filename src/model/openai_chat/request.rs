@@ -1,0 +1,185 @@
+//! From a kernel request to the body of a chat completion. The same request gives the same bytes.
+
+use serde_json::{Map, Value, json};
+
+use crate::kernel::message::{AssistantMessage, Block, ModelRef, ToolMessage};
+use crate::kernel::ports::{ModelInfo, Request, ToolSpec};
+
+use super::super::connection::Connection;
+use super::super::history::{self, INTERRUPTED, NO_OUTPUT, Piece, Turn, WireResult, is_blank};
+use super::super::images;
+use super::super::wire_ids::tool_name;
+use super::Quirks;
+
+/// The body, ready to send.
+pub fn body(connection: &Connection, info: &ModelInfo, request: &Request) -> Vec<u8> {
+    let quirks = Quirks::of(&connection.provider);
+    let mut body = Map::new();
+    body.insert("model".into(), json!(connection.model));
+    body.insert("messages".into(), Value::Array(messages(connection, info, request, quirks)));
+    if !request.tools.is_empty() {
+        body.insert("tools".into(), request.tools.iter().map(tool).collect());
+    }
+    body.insert("stream".into(), json!(true));
+    body.insert("stream_options".into(), json!({"include_usage": true}));
+    body.insert(quirks.output_cap.into(), json!(info.max_output));
+    if quirks.cache_key && !request.cache_key.is_empty() {
+        body.insert("prompt_cache_key".into(), json!(request.cache_key));
+    }
+    Value::Object(body).to_string().into_bytes()
+}
+
+fn tool(tool: &ToolSpec) -> Value {
+    let mut parameters = tool.schema.clone();
+    parameters.sort_all_objects();
+    json!({
+        "type": "function",
+        "function": {
+            "name": tool_name(&tool.name),
+            "description": tool.description,
+            "parameters": parameters,
+        },
+    })
+}
+
+fn messages(
+    connection: &Connection,
+    info: &ModelInfo,
+    request: &Request,
+    quirks: Quirks,
+) -> Vec<Value> {
+    let me = connection.model_ref();
+    let replay = connection.reasoning_replay;
+    let turns = history::turns(&request.messages, quirks.ids, |answer, block| {
+        replay && is_own_reasoning(&me, answer, block)
+    });
+    let system: Vec<&str> = request.system.iter().map(|block| block.text.as_str()).collect();
+    let system = join(system.into_iter());
+    let mut messages = Vec::new();
+    if !system.is_empty() {
+        // One message: chat templates of local models take no second one.
+        messages.push(json!({"role": "system", "content": system}));
+    }
+    for turn in turns {
+        match turn {
+            Turn::User { results, blocks } => user(&results, &blocks, info.vision, &mut messages),
+            Turn::Assistant(pieces) => messages.push(assistant(&pieces)),
+        }
+    }
+    level_reasoning(&mut messages);
+    messages
+}
+
+/// Reasoning text goes back only where it came from.
+fn is_own_reasoning(me: &ModelRef, _answer: &AssistantMessage, block: &Block) -> bool {
+    matches!(block, Block::Thinking { opaque: Some(opaque), .. }
+        if opaque.model == *me && opaque.data.get("field").is_some_and(Value::is_string))
+}
+
+/// Services that want reasoning back want it on every answer as soon as one has it.
+fn level_reasoning(messages: &mut [Value]) {
+    let field = ["reasoning_content", "reasoning"]
+        .into_iter()
+        .find(|field| messages.iter().any(|message| message.get(field).is_some()));
+    let Some(field) = field else { return };
+    for message in messages.iter_mut().filter(|message| message["role"] == "assistant") {
+        if let Some(fields) = message.as_object_mut() {
+            fields.entry(field).or_insert_with(|| json!(""));
+        }
+    }
+}
+
+fn assistant(pieces: &[Piece<'_>]) -> Value {
+    let mut reasoning: Option<(&str, String)> = None;
+    let mut texts = Vec::new();
+    let mut calls = Vec::new();
+    for piece in pieces {
+        match piece {
+            Piece::Call { id, call } => calls.push(json!({
+                "id": id,
+                "type": "function",
+                "function": {
+                    "name": tool_name(&call.name),
+                    "arguments": Value::Object(call.args.clone()).to_string(),
+                },
+            })),
+            Piece::Block(Block::Thinking { text, opaque: Some(opaque) }) => {
+                let field = opaque.data["field"].as_str().unwrap_or("reasoning_content");
+                reasoning.get_or_insert_with(|| (field, String::new())).1.push_str(text);
+            }
+            Piece::Block(Block::Text { text }) => texts.push(text.as_str()),
+            Piece::Block(_) => {}
+        }
+    }
+    let content = join(texts.into_iter());
+    let content = if content.is_empty() { Value::Null } else { json!(content) };
+    let mut message = Map::new();
+    message.insert("role".into(), json!("assistant"));
+    message.insert("content".into(), content);
+    if let Some((field, text)) = reasoning {
+        message.insert(field.into(), json!(text));
+    }
+    if !calls.is_empty() {
+        message.insert("tool_calls".into(), Value::Array(calls));
+    }
+    Value::Object(message)
+}
+
+/// Results first, each its own message; pictures in results move to the user's message, since
+/// results are text only here.
+fn user(results: &[WireResult<'_>], blocks: &[&Block], vision: bool, messages: &mut Vec<Value>) {
+    let mut written: Vec<&Block> = Vec::new();
+    for result in results {
+        let content = match result.message {
+            Some(message) => output(message, vision),
+            None => INTERRUPTED.to_owned(),
+        };
+        messages.push(json!({"role": "tool", "tool_call_id": result.id, "content": content}));
+        let shown = result.message.into_iter().flat_map(|message| &message.blocks);
+        written.extend(shown.filter(|block| vision && matches!(block, Block::Image { .. })));
+    }
+    written.extend(blocks);
+    if written.is_empty() {
+        return;
+    }
+    let has_image = written.iter().any(|block| matches!(block, Block::Image { .. }));
+    let content = if vision && has_image {
+        Value::Array(written.into_iter().map(part).collect())
+    } else {
+        let texts: Vec<String> = written.into_iter().map(words).collect();
+        json!(join(texts.iter().map(String::as_str)))
+    };
+    messages.push(json!({"role": "user", "content": content}));
+}
+
+fn output(message: &ToolMessage, vision: bool) -> String {
+    let shown = message.blocks.iter().filter(|block| {
+        let moved = vision && matches!(block, Block::Image { .. });
+        !is_blank(block) && !moved
+    });
+    let texts: Vec<String> = shown.map(words).collect();
+    if texts.is_empty() { NO_OUTPUT.to_owned() } else { join(texts.iter().map(String::as_str)) }
+}
+
+fn words(block: &Block) -> String {
+    match block {
+        Block::Text { text } | Block::Thinking { text, .. } => text.clone(),
+        Block::Image { media_type, .. } => images::left_out(media_type),
+        Block::Call(_) | Block::Opaque(_) => String::new(),
+    }
+}
+
+fn part(block: &Block) -> Value {
+    match block {
+        Block::Image { media_type, data } => {
+            let url = format!("data:{media_type};base64,{data}");
+            json!({"type": "image_url", "image_url": {"url": url}})
+        }
+        other => json!({"type": "text", "text": words(other)}),
+    }
+}
+
+fn join<'a>(texts: impl Iterator<Item = &'a str>) -> String {
+    let texts: Vec<&str> = texts.filter(|text| !text.trim().is_empty()).collect();
+    texts.join("\n\n")
+}

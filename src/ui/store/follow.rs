@@ -1,0 +1,136 @@
+//! What the loop and the application report, and what follows from it.
+
+use super::send::{command, deliver_pending, take_back};
+use super::setup::SetupPanel;
+use super::{Effect, Exit, Phase, Store, Trust};
+use crate::app::service::{Level, Ready, Update};
+use crate::kernel::command::{Command, Mode};
+use crate::kernel::event::{EndReason, Event, QueueItem, RunSummary};
+use crate::ui::store::activity::Run;
+use crate::ui::store::transcript::Transcript;
+
+/// Follows the loop.
+pub(super) fn event(store: &mut Store, event: &Event, out: &mut Vec<Effect>) {
+    store.transcript.apply(event, store.now_ms);
+    store.activity.apply(event, store.now_ms);
+    store.status.apply(event);
+    match event {
+        Event::RunStart { .. } => store.asked = None,
+        Event::ApprovalAsked { approval } => {
+            if store.activity.run() == Run::Stopping {
+                return;
+            }
+            store.approvals.push(approval.clone(), store.now_ms);
+            if !store.focused {
+                out.push(Effect::Bell);
+            }
+        }
+        Event::ApprovalClosed { id, .. } => store.approvals.close(id, store.now_ms),
+        Event::RunEnd { summary } => run_end(store, summary, out),
+        Event::Queue { items } => queue(store, items, out),
+        Event::QueueReturned { items } => {
+            store.queue.clear();
+            store.unconfirmed.clear();
+            let texts: Vec<String> = items.iter().map(|item| item.text.clone()).collect();
+            take_back(store, &texts);
+        }
+        Event::Rejected { reason } => rejected(store, reason),
+        _ => {}
+    }
+}
+
+fn run_end(store: &mut Store, summary: &RunSummary, out: &mut Vec<Effect>) {
+    store.approvals.clear();
+    store.asked = None;
+    if !store.focused && summary.reason != EndReason::Aborted {
+        out.push(Effect::Bell);
+    }
+    deliver_pending(store, out);
+    if !store.queue.is_empty() && !store.activity.is_busy() {
+        store.status.hint("messages wait: enter sends them, /queue edits", store.now_ms);
+    }
+}
+
+/// The queues changed. Words that were sent while the run was just ending wait in an idle loop:
+/// they are meant for now.
+fn queue(store: &mut Store, items: &[QueueItem], out: &mut Vec<Effect>) {
+    let before = store.unconfirmed.len();
+    for item in items {
+        if let Some(at) = store.unconfirmed.iter().position(|text| *text == item.text) {
+            store.unconfirmed.remove(at);
+        }
+    }
+    let late = store.unconfirmed.len() < before;
+    store.queue = items.to_vec();
+    if late && !store.activity.is_busy() && store.phase == Phase::Open {
+        store.activity.ask(store.now_ms);
+        out.push(command(Command::Continue));
+    }
+}
+
+fn rejected(store: &mut Store, reason: &str) {
+    let asked = store.asked.take();
+    store.activity.refuse();
+    store.notice(Level::Warning, reason);
+    take_back(store, asked.as_slice());
+}
+
+/// Follows the application.
+pub(super) fn news(store: &mut Store, news: Update, out: &mut Vec<Effect>) {
+    match news {
+        Update::Ready(ready) => open(store, &ready, out),
+        Update::Setup(setup) => store.setup.get_or_insert_with(SetupPanel::default).update(&setup),
+        Update::Branch(branch) => store.status.branch = branch,
+        Update::Notice { level, text } => store.notice(level, &text),
+        Update::Failed(failure) => {
+            out.push(Effect::Leave(Exit { code: failure.exit_code, error: Some(failure.message) }));
+        }
+        Update::Closed => {
+            let code = closing_code(store).unwrap_or(0);
+            out.push(Effect::Leave(Exit { code, error: None }));
+        }
+    }
+}
+
+fn open(store: &mut Store, ready: &Ready, out: &mut Vec<Effect>) {
+    if store.closing_since().is_some() {
+        return;
+    }
+    if store.phase == Phase::Open {
+        // Another session: nothing of the old one stays but the draft.
+        store.session += 1;
+        store.transcript = Transcript::default();
+        store.scroll.end();
+        store.activity = super::Activity::default();
+        store.approvals.clear();
+        store.queue.clear();
+        store.unconfirmed.clear();
+    }
+    store.phase = Phase::Open;
+    store.setup = None;
+    store.overlay = None;
+    store.status.open(ready);
+    if ready.mode == Mode::Trust {
+        store.trust = Trust::Known;
+    }
+    store.transcript.load(&ready.history);
+    deliver_pending(store, out);
+}
+
+/// The application ended without a word.
+pub(super) fn app_gone(store: &mut Store, out: &mut Vec<Effect>) {
+    out.push(Effect::Leave(match closing_code(store) {
+        Some(code) => Exit { code, error: None },
+        None => Exit {
+            code: 1,
+            error: Some("codebot stopped unexpectedly; the log file says more".to_owned()),
+        },
+    }));
+}
+
+fn closing_code(store: &Store) -> Option<u8> {
+    match store.phase {
+        Phase::Closing { code, .. } => Some(code),
+        Phase::Starting | Phase::Open => None,
+    }
+}

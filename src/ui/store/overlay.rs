@@ -1,0 +1,86 @@
+//! Panels that the user opens: pages of text, the queue, the question before trust.
+
+use crossterm::event::KeyCode;
+
+use super::queue::QueuePanel;
+use super::slash::SLASH;
+use crate::ui::action::ACTIONS;
+use crate::ui::keymap::Chord;
+use crate::ui::text::width::{pad, truncate, width};
+use crate::ui::text::wrap::soft_ranges;
+
+/// Rows of a page that are not text: rule, title and the line of keys.
+pub const FRAME: usize = 3;
+/// Widest left column of a page, in cells.
+const LEFT: usize = 34;
+
+/// The open panel.
+#[derive(Clone, Debug)]
+pub enum Overlay {
+    /// Lines to read.
+    Text(TextPanel),
+    /// The queue.
+    Queue(QueuePanel),
+    /// Whether trust may be chosen with shift+tab.
+    Trust {
+        /// Whether "yes" is selected.
+        yes: bool,
+    },
+}
+
+/// A page of text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TextPanel {
+    /// Its title.
+    pub title: String,
+    /// Left and right column; a line with an empty right column is plain.
+    pub lines: Vec<(String, String)>,
+    /// Lines scrolled away at the top.
+    pub scroll: usize,
+}
+
+impl TextPanel {
+    /// The lines as rows of `columns` cells: the right column wrapped beside the left one.
+    pub fn rows(&self, columns: usize) -> Vec<(String, String)> {
+        let left = self.lines.iter().map(|(name, _)| width(name)).max().unwrap_or(0);
+        let left = left.min(LEFT).min(columns * 2 / 5);
+        let mut rows = Vec::new();
+        for (name, text) in &self.lines {
+            let ranges = soft_ranges(text, columns.saturating_sub(left + 2));
+            for (at, range) in ranges.into_iter().enumerate() {
+                let name = if at == 0 { truncate(name, left) } else { "".into() };
+                rows.push((pad(&name, left + 2), text[range].to_owned()));
+            }
+        }
+        rows
+    }
+
+    /// Handles a key on a screen of that size; false closes the panel.
+    pub fn key(&mut self, chord: Chord, size: (u16, u16)) -> bool {
+        let rows = self.rows(usize::from(size.0.saturating_sub(2))).len();
+        let room = (usize::from(size.1) * 2 / 3).saturating_sub(FRAME);
+        let last = rows.saturating_sub(room);
+        match chord.code {
+            KeyCode::Up | KeyCode::Char('k') => self.scroll = self.scroll.saturating_sub(1),
+            KeyCode::Down | KeyCode::Char('j' | ' ') => self.scroll = (self.scroll + 1).min(last),
+            KeyCode::Home => self.scroll = 0,
+            KeyCode::End => self.scroll = last,
+            KeyCode::Esc | KeyCode::Enter | KeyCode::Char('q' | '?') => return false,
+            _ => {}
+        }
+        true
+    }
+}
+
+/// The page of keys and commands, made from their tables.
+pub fn help() -> TextPanel {
+    let mut lines = Vec::new();
+    for row in ACTIONS.iter().filter(|row| !row.help.is_empty()) {
+        lines.push((row.keys.join(", "), row.help.to_owned()));
+    }
+    lines.push((String::new(), String::new()));
+    for command in SLASH {
+        lines.push((format!("/{} {}", command.name, command.args), command.help.to_owned()));
+    }
+    TextPanel { title: "Keys and commands".to_owned(), lines, scroll: 0 }
+}

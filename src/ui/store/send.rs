@@ -1,0 +1,218 @@
+//! From written words to requests: prompts, steering, follow-ups, slash commands, and taking them
+//! back.
+
+use super::overlay::{self, Overlay, TextPanel};
+use super::queue::QueuePanel;
+use super::slash::{self, SlashKind, SlashRow};
+use super::{Effect, Phase, Store, Trust, close};
+use crate::app::service::{Level, Request};
+use crate::kernel::command::{Command, Mode, QueueEdit, Setting};
+use crate::kernel::event::QueueKind;
+use crate::kernel::message::Block;
+use crate::ui::store::activity::Run;
+
+/// Largest text that is put on the clipboard, in bytes; terminals drop longer ones silently.
+const COPY_LIMIT: usize = 100_000;
+
+pub(super) fn command(command: Command) -> Effect {
+    Effect::Request(Request::Loop(command))
+}
+
+/// Sends what is in the composer. `kind` is the queue when a run is active.
+pub(super) fn submit(store: &mut Store, kind: QueueKind, out: &mut Vec<Effect>) {
+    if store.composer.is_blank() {
+        go_on(store, out);
+        return;
+    }
+    if let Some(row) = store.menu.chosen(store.composer.slash_word()) {
+        store.composer.set(&format!("/{}", row.name));
+    }
+    let text = store.composer.text();
+    if let Some((name, rest)) = slash::parse(text.trim()) {
+        run_slash(store, name, rest, out);
+        return;
+    }
+    store.composer.take();
+    store.menu.reset();
+    if store.history.push(&text) {
+        out.push(Effect::SaveHistory(text.clone()));
+    }
+    deliver(store, text, kind, out);
+}
+
+/// Enter without words: delivers what waits while nothing runs.
+fn go_on(store: &mut Store, out: &mut Vec<Effect>) {
+    if store.phase == Phase::Open && !store.activity.is_busy() && !store.queue.is_empty() {
+        store.activity.ask(store.now_ms);
+        out.push(command(Command::Continue));
+    }
+}
+
+/// Gives words to the loop in the way its state asks for.
+pub(super) fn deliver(store: &mut Store, text: String, kind: QueueKind, out: &mut Vec<Effect>) {
+    store.scroll.end();
+    if store.phase != Phase::Open || store.activity.run() == Run::Stopping {
+        store.pending.push(text);
+    } else if store.activity.is_busy() {
+        store.unconfirmed.push(text.clone());
+        out.push(command(Command::Enqueue { kind, text }));
+    } else {
+        store.activity.ask(store.now_ms);
+        store.asked = Some(text.clone());
+        out.push(command(Command::Prompt { blocks: vec![Block::text(text)] }));
+    }
+}
+
+/// Sends what waited for a session or for the end of a stopped run: the first as prompt, the rest
+/// after it.
+pub(super) fn deliver_pending(store: &mut Store, out: &mut Vec<Effect>) {
+    for text in std::mem::take(&mut store.pending) {
+        deliver(store, text, QueueKind::FollowUp, out);
+    }
+}
+
+/// Stops the run and asks for the queue back.
+pub(super) fn stop(store: &mut Store, out: &mut Vec<Effect>) {
+    store.activity.stop();
+    store.approvals.clear();
+    out.push(command(Command::Queue(QueueEdit::TakeAll)));
+    out.push(command(Command::Abort));
+}
+
+/// Returned words become entries of the history; the last one goes into an empty composer.
+pub(super) fn take_back(store: &mut Store, texts: &[String]) {
+    let Some(last) = texts.last().cloned() else { return };
+    for text in texts {
+        store.history.push(text);
+    }
+    if store.composer.is_empty() {
+        store.composer.set(&last);
+        store.history.show_newest();
+        store.menu.reset();
+    }
+}
+
+/// Asks for a mode; trust is confirmed once.
+pub(super) fn set_mode(store: &mut Store, mode: Mode, out: &mut Vec<Effect>) {
+    if mode == Mode::Trust && store.trust != Trust::Known {
+        store.overlay = Some(Overlay::Trust { yes: false });
+        return;
+    }
+    out.push(command(Command::Configure(Setting::Mode(mode))));
+}
+
+/// The mode after the one in force.
+pub(super) fn next_mode(store: &mut Store, out: &mut Vec<Effect>) {
+    let at = Mode::ALL.iter().position(|mode| *mode == store.status.mode).unwrap_or(0);
+    let mut next = Mode::ALL[(at + 1) % Mode::ALL.len()];
+    if next == Mode::Trust && store.trust == Trust::Refused {
+        next = Mode::ALL[0];
+    }
+    set_mode(store, next, out);
+}
+
+/// The answer to the question before trust.
+pub(super) fn answer_trust(store: &mut Store, yes: bool, out: &mut Vec<Effect>) {
+    store.overlay = None;
+    store.trust = if yes { Trust::Known } else { Trust::Refused };
+    if yes {
+        set_mode(store, Mode::Trust, out);
+    }
+}
+
+fn run_slash(store: &mut Store, name: &str, rest: &str, out: &mut Vec<Effect>) {
+    let Some(row) = slash::find(name) else {
+        let near = slash::nearest(name);
+        let hint = match near.as_slice() {
+            [] => "type / to see all".to_owned(),
+            names => format!("did you mean /{}?", names.join(", /")),
+        };
+        store.notice(Level::Warning, &format!("there is no command /{name}; {hint}"));
+        return;
+    };
+    if row.idle_only && store.activity.is_busy() {
+        store.notice(
+            Level::Warning,
+            &format!("/{name} has to wait for the end of the run; esc stops it"),
+        );
+        return;
+    }
+    store.composer.take();
+    store.menu.reset();
+    carry_out(store, row, rest, out);
+}
+
+fn carry_out(store: &mut Store, row: &SlashRow, rest: &str, out: &mut Vec<Effect>) {
+    match row.kind {
+        SlashKind::Help => store.overlay = Some(Overlay::Text(overlay::help())),
+        SlashKind::New => out.push(Effect::Request(Request::NewSession)),
+        SlashKind::Mode => mode_command(store, rest, out),
+        SlashKind::Status => store.overlay = Some(Overlay::Text(status_page(store))),
+        SlashKind::Queue => open_queue(store),
+        SlashKind::Copy => copy(store, out),
+        SlashKind::Quit => close(store, 0, out),
+    }
+}
+
+fn mode_command(store: &mut Store, name: &str, out: &mut Vec<Effect>) {
+    if name.is_empty() {
+        let names = Mode::ALL.map(Mode::name).join(", ");
+        let text = format!("mode is {}; there are {names}", store.status.mode.name());
+        store.notice(Level::Info, &text);
+    } else if let Some(mode) = Mode::from_name(name) {
+        set_mode(store, mode, out);
+    } else {
+        let names = Mode::ALL.map(Mode::name).join(", ");
+        store.notice(Level::Warning, &format!("there is no mode {name}; there are {names}"));
+    }
+}
+
+/// Opens the queue panel, or says that nothing waits.
+pub(super) fn open_queue(store: &mut Store) {
+    if store.queue.is_empty() {
+        store.status.hint("nothing waits", store.now_ms);
+    } else {
+        store.overlay = Some(Overlay::Queue(QueuePanel::default()));
+    }
+}
+
+fn copy(store: &mut Store, out: &mut Vec<Effect>) {
+    let answer = store.transcript.last_answer().map(str::to_owned);
+    match answer {
+        None => store.notice(Level::Info, "there is no answer to copy yet"),
+        Some(text) if text.len() > COPY_LIMIT => store.notice(
+            Level::Warning,
+            "the answer is longer than 100 KB, which terminals do not take; it was not copied",
+        ),
+        Some(text) => {
+            let done = format!("asked the terminal to copy {} characters", text.chars().count());
+            store.status.hint(done, store.now_ms);
+            out.push(Effect::Copy(text));
+        }
+    }
+}
+
+fn status_page(store: &Store) -> TextPanel {
+    let status = &store.status;
+    let mut lines = Vec::new();
+    let mut add = |name: &str, value: String| {
+        if !value.is_empty() {
+            lines.push((name.to_owned(), value));
+        }
+    };
+    add("version", env!("CARGO_PKG_VERSION").to_owned());
+    add("workspace", status.workspace.clone());
+    add("branch", status.branch.clone().unwrap_or_default());
+    add("session", status.session.clone());
+    if let Some(model) = &status.model {
+        add("model", model.model.to_string());
+        add("window", format!("{} tokens", model.context_window));
+    }
+    add("mode", status.mode.name().to_owned());
+    let usage = status.usage;
+    add("input", format!("{} tokens, {} of them cached", usage.total_input(), usage.cache_read));
+    add("output", format!("{} tokens", usage.output));
+    add("context", status.context_percent().map(|p| format!("{p}% full")).unwrap_or_default());
+    add("cost", status.cost.map(|cost| format!("${cost:.4}")).unwrap_or_default());
+    TextPanel { title: "Status".to_owned(), lines, scroll: 0 }
+}

@@ -1,0 +1,160 @@
+//! Slash commands as a table, the menu over them and the nearest names for a wrong one.
+
+/// What a command does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SlashKind {
+    /// The help panel.
+    Help,
+    /// An empty session.
+    New,
+    /// Shows or changes the permission mode.
+    Mode,
+    /// What is known of the session.
+    Status,
+    /// The queue panel.
+    Queue,
+    /// Copies the last answer.
+    Copy,
+    /// Leaves.
+    Quit,
+}
+
+/// One row of the table.
+#[derive(Clone, Copy, Debug)]
+pub struct SlashRow {
+    /// Without the slash.
+    pub name: &'static str,
+    /// How the rest is written, for people.
+    pub args: &'static str,
+    /// One line for people.
+    pub help: &'static str,
+    /// What it does.
+    pub kind: SlashKind,
+    /// Whether it has to wait for the end of a run.
+    pub idle_only: bool,
+}
+
+const fn row(
+    name: &'static str,
+    args: &'static str,
+    help: &'static str,
+    kind: SlashKind,
+    idle_only: bool,
+) -> SlashRow {
+    SlashRow { name, args, help, kind, idle_only }
+}
+
+/// All commands in the order of the menu.
+pub const SLASH: &[SlashRow] = &[
+    row("help", "", "keys and commands", SlashKind::Help, false),
+    row("new", "", "end this session, start an empty one", SlashKind::New, true),
+    row("mode", "[name]", "show or change the permission mode", SlashKind::Mode, false),
+    row("status", "", "model, session, tokens, cost", SlashKind::Status, false),
+    row("queue", "", "edit messages that wait", SlashKind::Queue, false),
+    row("copy", "", "copy the last answer", SlashKind::Copy, false),
+    row("quit", "", "leave", SlashKind::Quit, false),
+];
+
+/// The menu above the composer.
+#[derive(Clone, Debug, Default)]
+pub struct Menu {
+    selected: usize,
+    dismissed: bool,
+}
+
+impl Menu {
+    /// The rows for what is typed; none while dismissed.
+    pub fn rows(&self, word: Option<&str>) -> Vec<&'static SlashRow> {
+        match word.and_then(|word| word.strip_prefix('/')) {
+            Some(typed) if !self.dismissed => matching(typed),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The selected place among `rows`.
+    pub fn selected(&self, rows: &[&SlashRow]) -> usize {
+        self.selected.min(rows.len().saturating_sub(1))
+    }
+
+    /// Moves the selection; false when no menu is open.
+    pub fn step(&mut self, down: bool, word: Option<&str>) -> bool {
+        let rows = self.rows(word);
+        if rows.is_empty() {
+            return false;
+        }
+        let at = self.selected(&rows);
+        self.selected =
+            if down { (at + 1) % rows.len() } else { (at + rows.len() - 1) % rows.len() };
+        true
+    }
+
+    /// The selected row.
+    pub fn chosen(&self, word: Option<&str>) -> Option<&'static SlashRow> {
+        let rows = self.rows(word);
+        rows.get(self.selected(&rows)).copied()
+    }
+
+    /// Hides the menu until the text changes.
+    pub fn dismiss(&mut self) {
+        self.dismissed = true;
+    }
+
+    /// The text changed.
+    pub fn reset(&mut self) {
+        *self = Self::default();
+    }
+}
+
+/// Rows whose name starts with, or else contains in order, what was typed.
+fn matching(typed: &str) -> Vec<&'static SlashRow> {
+    let starts: Vec<_> = SLASH.iter().filter(|row| row.name.starts_with(typed)).collect();
+    if !starts.is_empty() {
+        return starts;
+    }
+    SLASH.iter().filter(|row| is_subsequence(typed, row.name)).collect()
+}
+
+fn is_subsequence(typed: &str, name: &str) -> bool {
+    let mut rest = name.chars();
+    typed.chars().all(|wanted| rest.any(|c| c == wanted))
+}
+
+/// Splits `/name rest`; `None` when the text is no command (a path, or plain words).
+pub fn parse(text: &str) -> Option<(&str, &str)> {
+    let line = text.strip_prefix('/')?;
+    let (name, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+    let is_name = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
+    is_name.then_some((name, rest.trim()))
+}
+
+/// The row of that name.
+pub fn find(name: &str) -> Option<&'static SlashRow> {
+    SLASH.iter().find(|row| row.name == name)
+}
+
+/// Up to three names near `name`, nearest first.
+pub fn nearest(name: &str) -> Vec<&'static str> {
+    let mut near: Vec<(usize, &'static str)> = SLASH
+        .iter()
+        .map(|row| (distance(name, row.name), row.name))
+        .filter(|(distance, candidate)| *distance <= candidate.len().max(3) / 2 + 1)
+        .collect();
+    near.sort_unstable();
+    near.into_iter().take(3).map(|(_, name)| name).collect()
+}
+
+/// Edits between two short words.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, ca) in a.chars().enumerate() {
+        let mut corner = row[0];
+        row[0] = i + 1;
+        for (j, cb) in b.iter().enumerate() {
+            let replaced = corner + usize::from(ca != *cb);
+            corner = row[j + 1];
+            row[j + 1] = replaced.min(row[j] + 1).min(corner + 1);
+        }
+    }
+    row[b.len()]
+}

@@ -1,0 +1,99 @@
+//! What the footer knows of the session: model, mode, tokens, cost, branch; and the one-line hint
+//! that goes away by itself.
+
+use crate::app::service::Ready;
+use crate::kernel::command::Mode;
+use crate::kernel::event::Event;
+use crate::kernel::message::{Message, Usage};
+use crate::kernel::ports::ModelInfo;
+
+/// How long a hint stays, in milliseconds.
+pub const HINT_MS: u64 = 3000;
+
+/// The footer's facts.
+#[derive(Clone, Debug, Default)]
+pub struct Status {
+    /// The model, once a session is open.
+    pub model: Option<ModelInfo>,
+    /// The permission mode in force.
+    pub mode: Mode,
+    /// The workspace as shown to people.
+    pub workspace: String,
+    /// Session id for the resume hint.
+    pub session: String,
+    /// Git branch.
+    pub branch: Option<String>,
+    /// Whether the model is the scripted one.
+    pub demo: bool,
+    /// Tokens of the session.
+    pub usage: Usage,
+    /// US dollars of the session, when prices are known.
+    pub cost: Option<f64>,
+    /// Tokens in the context at the last answer.
+    pub context: u64,
+    hint: Option<(String, u64)>,
+}
+
+impl Status {
+    /// A session is open.
+    pub fn open(&mut self, ready: &Ready) {
+        self.mode = ready.mode;
+        ready.workspace.clone_into(&mut self.workspace);
+        ready.session.clone_into(&mut self.session);
+        self.demo = ready.demo;
+        self.usage = Usage::default();
+        self.cost = None;
+        self.context = 0;
+        self.model = Some(ready.model.clone());
+        for message in &ready.history {
+            if let Message::Assistant(answer) = message {
+                self.add(answer.usage);
+            }
+        }
+    }
+
+    /// Follows the run.
+    pub fn apply(&mut self, event: &Event) {
+        match event {
+            Event::Usage { usage, .. } => self.add(*usage),
+            Event::Mode { mode } => self.mode = *mode,
+            _ => {}
+        }
+    }
+
+    fn add(&mut self, usage: Usage) {
+        self.usage += usage;
+        self.context = usage.total_input() + usage.output;
+        if let Some(price) = self.model.as_ref().and_then(|model| model.price) {
+            *self.cost.get_or_insert(0.0) += price.cost(usage);
+        }
+    }
+
+    /// How full the context window is, in per cent.
+    pub fn context_percent(&self) -> Option<u64> {
+        let window = self.model.as_ref()?.context_window;
+        (window > 0 && self.context > 0).then(|| (self.context * 100).div_ceil(window).min(100))
+    }
+
+    /// Shows a hint for a while.
+    pub fn hint(&mut self, text: impl Into<String>, now_ms: u64) {
+        self.hint = Some((text.into(), now_ms + HINT_MS));
+    }
+
+    /// The hint, while it lasts.
+    pub fn hint_at(&self, now_ms: u64) -> Option<&str> {
+        self.hint.as_ref().filter(|(_, until)| now_ms < *until).map(|(text, _)| text.as_str())
+    }
+
+    /// When the hint goes away.
+    pub fn hint_until(&self) -> Option<u64> {
+        self.hint.as_ref().map(|(_, until)| *until)
+    }
+
+    /// Drops the hint when its time is over.
+    pub fn expire(&mut self, now_ms: u64) {
+        if self.hint.as_ref().is_some_and(|(_, until)| now_ms >= *until) {
+            self.hint = None;
+        }
+    }
+}

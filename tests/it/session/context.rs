@@ -1,0 +1,54 @@
+//! Estimates and the view of a history.
+
+use codebot::context::estimate;
+use codebot::context::project::SessionContext;
+use codebot::kernel::message::{Block, Message, ModelRef, Origin, UserMessage};
+use codebot::kernel::ports::{Context, ModelInfo, SystemBlock};
+
+use super::support::*;
+
+/// scenario C01
+#[test]
+fn ten_han_ten_letters_four_spaces_and_four_marks_are_21_tokens() {
+    assert_eq!(estimate::text(&"汉".repeat(10)), 15);
+    assert_eq!(estimate::text("abcdefghij"), 3);
+    assert_eq!(estimate::text("汉汉汉汉汉汉汉汉汉汉abcdefghij    ,.;!"), 21);
+    assert_eq!(estimate::text("かなカナ한글"), 9);
+    assert_eq!(estimate::text(""), 0);
+}
+
+#[test]
+fn a_message_counts_what_the_model_sees() {
+    let image = Block::Image { media_type: "image/png".into(), data: "A".repeat(100_000) };
+    let picture = Message::User(UserMessage {
+        id: "u".into(),
+        at: START,
+        origin: Origin::Prompt,
+        blocks: vec![image, Block::text("abcd")],
+    });
+    assert_eq!(estimate::message(&picture), 1201);
+    assert_eq!(estimate::message(&note("n", "only for people")), 0);
+    let with_call = assistant("a", "", &[call("k1", "bash")]);
+    // bash, then {"command":"sleep 100"}
+    assert_eq!(estimate::message(&with_call), 1 + 8);
+    assert_eq!(estimate::history(&[picture, with_call]), 1210);
+}
+
+#[tokio::test]
+async fn the_system_bytes_are_the_same_every_time_and_the_history_is_whole() {
+    let block = |text: &str, cache| SystemBlock { text: text.into(), cache };
+    let context = SessionContext::new(vec![block("stable", true), block(" \n", false)]);
+    let model = ModelInfo {
+        model: ModelRef::default(),
+        context_window: 1000,
+        max_output: 100,
+        price: None,
+        vision: false,
+    };
+    let history = [user("u1", "one"), note("n1", "x"), assistant("a1", "two", &[])];
+    let first = context.project(&history, &model).await.unwrap();
+    assert_eq!(first.messages, history);
+    assert_eq!(first.system, [block("stable", true)]);
+    let second = context.project(&history[..1], &model).await.unwrap();
+    assert_eq!(second.system, first.system);
+}
