@@ -136,7 +136,8 @@ fn a_finished_command_is_short_until_it_is_opened() {
 
 #[test]
 fn a_failed_command_stays_open() {
-    let output = (1..=30).map(|n| format!("error at {n}\n")).collect::<Vec<_>>().concat();
+    let lines = (1..=30).map(|n| format!("error at {n}\n")).collect::<Vec<_>>();
+    let output = format!("{}exit code 101", lines.concat());
     let shown = transcript(&[
         bash("1", "cargo test"),
         ended("1", "bash", CallStatus::Error, &output, Some(shell(101))),
