@@ -135,7 +135,7 @@ impl Transcript {
             Event::ToolProgress { id, progress } => self.progress(id, progress),
             Event::ToolEnd { id, status, result, .. } => self.end_call(id, *status, result, now_ms),
             Event::ApprovalAsked { approval } => self.ask(approval),
-            Event::ApprovalClosed { id, .. } => self.asked(id),
+            Event::ApprovalClosed { id, .. } => self.asked(id, now_ms),
             Event::Retry { attempt, max, delay_ms, error } => {
                 self.retry(*attempt, *max, now_ms + delay_ms, error);
             }

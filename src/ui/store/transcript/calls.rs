@@ -84,10 +84,12 @@ impl Transcript {
         });
     }
 
-    pub(super) fn asked(&mut self, id: &CallId) {
+    /// The wait for an answer is over; it is no part of the call's own time.
+    pub(super) fn asked(&mut self, id: &CallId, now_ms: u64) {
         self.change_call(id, |tool| {
             if tool.state == ToolState::Asking {
                 tool.state = ToolState::Running;
+                tool.started_ms = now_ms;
             }
         });
     }
