@@ -16,6 +16,11 @@ pub use cell::{Cell, CellId, CellKind, Fold, ToolCell, ToolState};
 use answer::Answer;
 use calls::Calls;
 
+/// A longer message of the user is folded until it is opened.
+const USER_OPEN: usize = 4000;
+/// Bytes of a notice; what is longer is no line for people.
+const NOTICE_MAX: usize = 4000;
+
 /// All cells of a session.
 #[derive(Debug, Default)]
 pub struct Transcript {
@@ -63,7 +68,7 @@ impl Transcript {
 
     /// Whether any cell changes with time (spinner, countdown).
     pub fn is_animated(&self) -> bool {
-        self.cells.iter().rev().take(64).any(Cell::is_animated)
+        self.is_any_running() || self.cells.iter().rev().take(8).any(Cell::is_animated)
     }
 
     /// The source of the last answer, for copying.
@@ -81,10 +86,8 @@ impl Transcript {
             _ if chosen.is_some() => chosen == Some(Fold::Open),
             CellKind::Tool(tool) => tool.has_failed(),
             CellKind::Thinking { .. } | CellKind::Retry { .. } => false,
-            CellKind::User { .. }
-            | CellKind::Assistant { .. }
-            | CellKind::Notice { .. }
-            | CellKind::Summary { .. } => true,
+            CellKind::User { text, .. } => text.len() <= USER_OPEN,
+            CellKind::Assistant { .. } | CellKind::Notice { .. } | CellKind::Summary { .. } => true,
         }
     }
 
@@ -108,7 +111,8 @@ impl Transcript {
 
     /// Adds a line of the application.
     pub fn notice(&mut self, level: Level, text: &str) {
-        let text = sanitize::clean(text).trim().to_owned();
+        let cut = text.floor_char_boundary(NOTICE_MAX);
+        let text = sanitize::clean(&text[..cut]).trim().to_owned();
         self.push(CellKind::Notice { level, text });
     }
 
@@ -131,7 +135,7 @@ impl Transcript {
             Event::ToolProgress { id, progress } => self.progress(id, progress),
             Event::ToolEnd { id, status, result, .. } => self.end_call(id, *status, result, now_ms),
             Event::ApprovalAsked { approval } => self.ask(approval),
-            Event::ApprovalClosed { id, .. } => self.asked(id),
+            Event::ApprovalClosed { id, .. } => self.asked(id, now_ms),
             Event::Retry { attempt, max, delay_ms, error } => {
                 self.retry(*attempt, *max, now_ms + delay_ms, error);
             }
@@ -155,6 +159,13 @@ impl Transcript {
             | Event::Mode { .. }
             | Event::Rejected { .. } => {}
         }
+    }
+
+    /// Removes everything; names of cells are never used again, so that caches stay right.
+    pub fn clear(&mut self) {
+        let next = self.next;
+        let version = self.version + 1;
+        *self = Self { next, version, ..Self::default() };
     }
 
     /// Shows the history of a resumed session.

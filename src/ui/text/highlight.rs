@@ -1,12 +1,13 @@
 //! Colours for code, made on a worker thread. Asking never waits: a block is drawn plain first and
-//! again when [`Highlighter::ready`] fires. Nothing is loaded before the first request, and the
-//! thread ends with its highlighter.
+//! again when [`Highlighter::ready`] fires. Nothing is loaded before the first request; the thread
+//! ends with its highlighter, and after a quiet minute, which gives the grammars' memory back.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use syntect::parsing::{ParseState, ScopeStack, SyntaxReference, SyntaxSet};
 use tokio::sync::Notify;
@@ -23,6 +24,10 @@ pub const MAX_LINES: usize = 3000;
 pub const MAX_LINE: usize = 4 * 1024;
 /// Blocks kept; the oldest go first.
 const KEPT: usize = 64;
+/// Bytes of source whose colours are kept.
+const KEPT_BYTES: usize = 1024 * 1024;
+/// The worker ends after so long without work.
+const QUIET: Duration = Duration::from_mins(1);
 
 /// Names a block by its content and language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -55,7 +60,10 @@ struct Shared {
 #[derive(Debug, Default)]
 struct Done {
     blocks: HashMap<Key, Option<Arc<Coloured>>>,
-    order: std::collections::VecDeque<Key>,
+    order: VecDeque<(Key, usize)>,
+    bytes: usize,
+    /// Whether a worker takes jobs. Sending and ending happen under the lock, so none is lost.
+    working: bool,
 }
 
 /// Takes blocks and gives their colours back later.
@@ -89,47 +97,56 @@ impl Highlighter {
 
     /// The colours, when they are ready.
     pub fn get(&self, key: Key) -> Option<Arc<Coloured>> {
-        self.lock().blocks.get(&key).cloned().flatten()
+        lock(&self.shared).blocks.get(&key).cloned().flatten()
     }
 
     /// Asks for colours. Does nothing for blocks over the limits, known ones and when the thread
     /// can't be started.
     pub fn request(&mut self, key: Key, lang: &str, code: &str) {
-        let too_big = code.len() > MAX_BYTES || code.lines().nth(MAX_LINES).is_some();
-        if too_big || self.lock().blocks.contains_key(&key) {
+        let shared = Arc::clone(&self.shared);
+        let mut done = lock(&shared);
+        if !fits(code) || done.blocks.contains_key(&key) {
             return;
         }
-        self.remember(key);
-        let job = Job { key, lang: lang.to_owned(), code: code.to_owned() };
-        if self.jobs.is_none() {
+        done.remember(key, code.len());
+        if !done.working {
             let (sender, receiver) = channel();
             let shared = Arc::clone(&self.shared);
             let builder = std::thread::Builder::new().name("highlight".to_owned());
             if builder.spawn(move || work(&receiver, &shared)).is_err() {
                 return;
             }
+            done.working = true;
             self.jobs = Some(sender);
         }
         if let Some(jobs) = &self.jobs {
             // A dead worker means plain code, nothing worse.
-            let _dead = jobs.send(job);
+            let _dead = jobs.send(Job { key, lang: lang.to_owned(), code: code.to_owned() });
         }
     }
+}
 
-    fn remember(&self, key: Key) {
-        let mut done = self.lock();
-        done.blocks.insert(key, None);
-        done.order.push_back(key);
-        while done.order.len() > KEPT {
-            if let Some(old) = done.order.pop_front() {
-                done.blocks.remove(&old);
+impl Done {
+    fn remember(&mut self, key: Key, bytes: usize) {
+        self.blocks.insert(key, None);
+        self.order.push_back((key, bytes));
+        self.bytes += bytes;
+        while self.order.len() > KEPT || (self.bytes > KEPT_BYTES && self.order.len() > 1) {
+            if let Some((old, bytes)) = self.order.pop_front() {
+                self.blocks.remove(&old);
+                self.bytes -= bytes;
             }
         }
     }
+}
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Done> {
-        self.shared.done.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+fn lock(shared: &Shared) -> MutexGuard<'_, Done> {
+    shared.done.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Whether a block is small enough to be coloured.
+fn fits(code: &str) -> bool {
+    code.len() <= MAX_BYTES && code.lines().nth(MAX_LINES).is_none()
 }
 
 /// [`Colours`] that asks a highlighter and notes whether something is still missing.
@@ -143,7 +160,7 @@ pub struct Asking<'a> {
 
 impl Colours for Asking<'_> {
     fn colours(&mut self, lang: &str, code: &str) -> Option<Arc<Coloured>> {
-        if code.len() > MAX_BYTES {
+        if !fits(code) {
             return None;
         }
         let key = Key::of(lang, code);
@@ -162,16 +179,26 @@ fn work(jobs: &Receiver<Job>, shared: &Shared) {
     let scopes = Scopes::default();
     let mut next = Some(first);
     while let Some(job) = next {
-        if let Some(coloured) = colour(&syntaxes, &scopes, &job.lang, &job.code) {
-            let mut done = shared.done.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Some(slot) = done.blocks.get_mut(&job.key) {
-                *slot = Some(Arc::new(coloured));
-                shared.generation.fetch_add(1, Ordering::AcqRel);
-                shared.ready.notify_one();
-            }
+        // What can't be coloured is known from now on as a block without colours.
+        let coloured = colour(&syntaxes, &scopes, &job.lang, &job.code).unwrap_or_default();
+        if let Some(slot) = lock(shared).blocks.get_mut(&job.key) {
+            *slot = Some(Arc::new(coloured));
         }
-        next = jobs.recv().ok();
+        shared.generation.fetch_add(1, Ordering::AcqRel);
+        shared.ready.notify_one();
+        next = next_job(jobs, shared);
     }
+}
+
+/// The next job; `None` when the highlighter is gone or nothing came for [`QUIET`].
+fn next_job(jobs: &Receiver<Job>, shared: &Shared) -> Option<Job> {
+    if let Ok(job) = jobs.recv_timeout(QUIET) {
+        return Some(job);
+    }
+    let mut done = lock(shared);
+    let late = jobs.try_recv().ok();
+    done.working = late.is_some();
+    late
 }
 
 fn syntax_for<'a>(syntaxes: &'a SyntaxSet, lang: &str) -> Option<&'a SyntaxReference> {

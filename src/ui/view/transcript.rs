@@ -53,6 +53,7 @@ pub struct TranscriptLayout {
     settled: Settled,
     following: bool,
     unseen: u64,
+    version: u64,
 }
 
 impl TranscriptLayout {
@@ -82,6 +83,11 @@ impl TranscriptLayout {
         }
         self.following = scroll.is_latest();
         self.unseen = scroll.unseen(transcript);
+        if transcript.version() < self.version {
+            // Another transcript: its cells have the same names but not the same content.
+            self.cache.forget();
+        }
+        self.version = transcript.version();
         self.shown.clear();
         self.settled = Settled { top: None, at_end: true, fits: true };
         if width == 0 || height == 0 || transcript.is_empty() {

@@ -239,3 +239,31 @@ fn folding_follows_the_kind_until_the_user_chooses() {
     shown.fold_all();
     assert_eq!(open(&shown), [false, false]);
 }
+
+#[test]
+fn a_cleared_transcript_never_reuses_a_name() {
+    let mut shown = transcript(&[said("a", Origin::Prompt)]);
+    let old = shown.cells()[0].id;
+    shown.clear();
+    assert!(shown.is_empty());
+    shown.apply(&said("b", Origin::Prompt), 0);
+    assert!(shown.cells()[0].id > old);
+}
+
+#[test]
+fn waiting_for_an_answer_is_no_part_of_a_calls_time() {
+    let approval = codebot::kernel::event::Approval {
+        call: call("1", "edit", &json!({ "path": "a.rs" })),
+        preview: None,
+        reason: "writes ask".into(),
+        parts: vec![],
+        rule: None,
+        danger: false,
+    };
+    let start = Event::ToolStart { call: approval.call.clone(), preview: None };
+    let mut shown = transcript(&[start, Event::ApprovalAsked { approval }]);
+    assert_eq!(kinds(&shown), ["edit Asking"]);
+    shown.apply(&Event::ApprovalClosed { id: "1".into(), answer: None }, 9000);
+    let CellKind::Tool(tool) = &shown.cells()[0].kind else { panic!("no tool") };
+    assert_eq!((tool.started_ms, tool.state), (9000, ToolState::Running));
+}

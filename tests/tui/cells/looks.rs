@@ -100,6 +100,17 @@ fn words_of_the_user() {
 }
 
 #[test]
+fn a_pasted_book_is_folded_until_it_is_opened() {
+    let lines = (1..=3000).map(|n| format!("line {n} of a long paste\n")).collect::<Vec<_>>();
+    let mut shown = transcript(&[said(&lines.concat(), Origin::Prompt)]);
+    assert_snapshot!(screen(&shown, 60, 30, 1000));
+    shown.toggle_fold(CellId(0));
+    assert!(screen(&shown, 60, 30, 1000).contains("line 3000 of"));
+    let line = transcript(&[said(&"x".repeat(5_000_000), Origin::Prompt)]);
+    assert_eq!(screen(&line, 60, 30, 1000).lines().count(), 9);
+}
+
+#[test]
 fn a_running_command_shows_its_tail_and_counter() {
     let tail =
         (1..=20).map(|n| format!("Compiling crate-{n} v0.{n}.0\n")).collect::<Vec<_>>().concat();
@@ -125,7 +136,8 @@ fn a_finished_command_is_short_until_it_is_opened() {
 
 #[test]
 fn a_failed_command_stays_open() {
-    let output = (1..=30).map(|n| format!("error at {n}\n")).collect::<Vec<_>>().concat();
+    let lines = (1..=30).map(|n| format!("error at {n}\n")).collect::<Vec<_>>();
+    let output = format!("{}exit code 101", lines.concat());
     let shown = transcript(&[
         bash("1", "cargo test"),
         ended("1", "bash", CallStatus::Error, &output, Some(shell(101))),

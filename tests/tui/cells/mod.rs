@@ -1,5 +1,6 @@
 //! The transcript: cells from events, their looks, scrolling, cost.
 
+mod chaos;
 mod cost;
 mod events;
 mod looks;

@@ -47,6 +47,10 @@ impl Transcript {
         self.calls.running.contains_key(id)
     }
 
+    pub(super) fn is_any_running(&self) -> bool {
+        !self.calls.running.is_empty()
+    }
+
     pub(super) fn start_call(&mut self, call: &ToolCall, preview: Option<&Preview>, now_ms: u64) {
         let tool = ToolCell {
             call: call.id.clone(),
@@ -80,10 +84,12 @@ impl Transcript {
         });
     }
 
-    pub(super) fn asked(&mut self, id: &CallId) {
+    /// The wait for an answer is over; it is no part of the call's own time.
+    pub(super) fn asked(&mut self, id: &CallId, now_ms: u64) {
         self.change_call(id, |tool| {
             if tool.state == ToolState::Asking {
                 tool.state = ToolState::Running;
+                tool.started_ms = now_ms;
             }
         });
     }

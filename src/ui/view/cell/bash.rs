@@ -42,9 +42,17 @@ pub fn rows(tool: &ToolCell, look: Look) -> Vec<Row> {
         }
         rows.extend(live);
     } else {
-        rows.extend(output::body(&tool.output, Side::Tail, short, look));
+        rows.extend(output::body(own_output(tool), Side::Tail, short, look));
     }
     rows
+}
+
+/// The output without the exit code that the first line already shows.
+fn own_output(tool: &ToolCell) -> &str {
+    let output = tool.output.trim_end();
+    let Some(Detail::Shell { exit: Some(code), .. }) = &tool.detail else { return output };
+    let rest = output.strip_suffix(&format!("exit code {code}")).unwrap_or(output);
+    if rest.is_empty() || rest.ends_with('\n') { rest } else { output }
 }
 
 fn command_rows(tool: &ToolCell, look: Look, rows: &mut Vec<Row>) {

@@ -108,7 +108,7 @@ fn kind_of(tool: &ToolCell) -> Kind {
         "bash" => Kind::Bash,
         "edit" | "write" | "multi_edit" | "patch" => Kind::Edit,
         "read" => Kind::Read,
-        "grep" | "glob" | "list" | "find" | "search" => Kind::Search,
+        "grep" | "glob" | "ls" | "list" | "find" | "search" => Kind::Search,
         _ => Kind::Other,
     }
 }

@@ -1,11 +1,13 @@
 //! Parts that tool cells share: the first line with state, name and main argument, and bounded
 //! output beside a guide.
 
-use crate::kernel::message::CallStatus;
+use std::borrow::Cow;
+
+use crate::kernel::message::{CallStatus, Detail};
 use crate::ui::store::transcript::{ToolCell, ToolState, duration_text};
 use crate::ui::text::role::{Ink, Role};
 use crate::ui::text::row::{Line, Row};
-use crate::ui::text::{width, wrap};
+use crate::ui::text::{sanitize, width, wrap};
 
 use super::{Extent, Look};
 
@@ -34,13 +36,28 @@ pub fn head(tool: &ToolCell, facts: &[String], look: Look) -> Row {
     let room = look.columns.saturating_sub(line.width() + tail.width() + 2);
     if !tool.title.is_empty() && room > 1 {
         line.add("  ", Role::Text);
-        line.add(&width::truncate(&tool.title, room), Role::ToolTitle);
+        line.add(&shown_title(tool, room), Role::ToolTitle);
     }
     line.append(&tail, 0..tail.text.len());
     let fit = width::fitting(&line.text, look.columns);
     let mut cut = Line::default();
     cut.append(&line, 0..fit);
     Row::new(cut)
+}
+
+/// Of a path the end says more, of a command the beginning.
+fn shown_title(tool: &ToolCell, room: usize) -> Cow<'_, str> {
+    let title = match &tool.detail {
+        Some(Detail::Diff(diff)) if !diff.path.is_empty() => sanitize::clean_line(&diff.path),
+        _ => Cow::Borrowed(tool.title.as_str()),
+    };
+    let is_path = title.starts_with('/') || tool.detail.as_ref().is_some_and(is_file);
+    let cut = if is_path { width::truncate_start } else { width::truncate };
+    Cow::Owned(cut(&title, room).into_owned())
+}
+
+fn is_file(detail: &Detail) -> bool {
+    matches!(detail, Detail::Diff(_) | Detail::File { .. })
 }
 
 fn fact_role(fact: &str, tool: &ToolCell) -> Role {
@@ -57,14 +74,19 @@ fn fact_role(fact: &str, tool: &ToolCell) -> Role {
 
 fn all_facts(tool: &ToolCell, facts: &[String], look: Look) -> Vec<String> {
     let mut all = Vec::new();
-    if let Some(word) = state_word(tool) {
+    let says_exit = matches!(tool.detail, Some(Detail::Shell { exit: Some(1..), .. }));
+    if let Some(word) = state_word(tool).filter(|word| !(says_exit && *word == "failed")) {
         all.push(word.to_owned());
     }
     all.extend_from_slice(facts);
     let elapsed = match tool.state {
         ToolState::Running => Some(look.now_ms.saturating_sub(tool.started_ms) / 1000 * 1000),
         ToolState::Asking => None,
-        ToolState::Ended { at_ms, .. } => Some(at_ms.saturating_sub(tool.started_ms)),
+        ToolState::Ended { at_ms, .. } => Some(match &tool.detail {
+            // Without the time it waited for an answer.
+            Some(Detail::Shell { elapsed_ms, .. }) => *elapsed_ms,
+            _ => at_ms.saturating_sub(tool.started_ms),
+        }),
     };
     if let Some(ms) = elapsed.filter(|ms| *ms >= 1000) {
         let whole = tool.is_running() && ms < 60_000;

@@ -61,6 +61,13 @@ impl Cache {
         self.frame += 1;
     }
 
+    /// Drops everything but the colours.
+    pub(super) fn forget(&mut self) {
+        self.entries.clear();
+        self.docs.clear();
+        self.weight = 0;
+    }
+
     /// Drops what is over the limits, but nothing of the current frame.
     pub(super) fn end_frame(&mut self) {
         let frame = self.frame;
