@@ -178,7 +178,7 @@ fn journal(
                 return Ok((journal, loaded));
             }
             None => {
-                notices.push("no earlier session in this directory: a new one was started".into())
+                notices.push("no earlier session in this directory: a new one was started".into());
             }
         }
     }

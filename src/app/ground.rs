@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 use crate::config::env::Env;
+use crate::config::error::ConfigError;
 use crate::config::load::{self, Flags, Loaded};
 use crate::config::paths::Paths;
 
@@ -59,7 +60,7 @@ impl Ground {
     /// When the folder can't be used or a settings file is broken.
     pub fn gather(launch: &Launch) -> Result<Self, Failure> {
         let env = Env::of_process();
-        let mut paths = Paths::find(&env).map_err(settings_failure)?;
+        let mut paths = Paths::find(&env).map_err(|error| settings_failure(&error))?;
         let demo = launch.demo.then(Demo::create).transpose()?;
         if let Some(demo) = &demo {
             paths.state_dir = demo.state.path().to_path_buf();
@@ -69,8 +70,8 @@ impl Ground {
             None => working_folder(launch.cwd.as_deref())?,
         };
         let workspace = branch::root(&cwd).unwrap_or(&cwd).to_path_buf();
-        let settings =
-            load::load(&paths, Some(&workspace), &env, &flags(launch)).map_err(settings_failure)?;
+        let settings = load::load(&paths, Some(&workspace), &env, &flags(launch))
+            .map_err(|error| settings_failure(&error))?;
         let paths = paths.with_config_file(launch.config.clone());
         Ok(Self { cwd, workspace, paths, env, settings, demo })
     }
@@ -129,7 +130,7 @@ fn working_folder(asked: Option<&Path>) -> Result<PathBuf, Failure> {
     Ok(folder)
 }
 
-fn settings_failure(error: crate::config::error::ConfigError) -> Failure {
+fn settings_failure(error: &ConfigError) -> Failure {
     failure(USAGE, error.to_string())
 }
 

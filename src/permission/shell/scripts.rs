@@ -120,72 +120,76 @@ fn sed_until(text: &str, mark: char) -> Option<&str> {
     None
 }
 
+/// Tests and actions of `find` without a value that only look.
+const FIND_PLAIN: [&str; 26] = [
+    "-print",
+    "-print0",
+    "-ls",
+    "-prune",
+    "-quit",
+    "-depth",
+    "-d",
+    "-xdev",
+    "-mount",
+    "-daystart",
+    "-empty",
+    "-true",
+    "-false",
+    "-readable",
+    "-writable",
+    "-executable",
+    "-not",
+    "-and",
+    "-or",
+    "-a",
+    "-o",
+    "!",
+    "(",
+    ")",
+    ",",
+    "-noleaf",
+];
+
+/// Tests of `find` with one value that only look.
+const FIND_VALUED: [&str; 31] = [
+    "-name",
+    "-iname",
+    "-path",
+    "-ipath",
+    "-wholename",
+    "-iwholename",
+    "-regex",
+    "-iregex",
+    "-regextype",
+    "-type",
+    "-xtype",
+    "-maxdepth",
+    "-mindepth",
+    "-size",
+    "-mtime",
+    "-mmin",
+    "-atime",
+    "-amin",
+    "-ctime",
+    "-cmin",
+    "-perm",
+    "-user",
+    "-group",
+    "-links",
+    "-inum",
+    "-printf",
+    "-lname",
+    "-uid",
+    "-gid",
+    "-fstype",
+    "-newermt",
+];
+
 /// The expression of `find` without anything that runs, writes or deletes.
 ///
 /// # Errors
 /// Why it is not known to be harmless.
 pub fn find(args: &[Word]) -> Result<Vec<Touch<'_>>, &'static str> {
-    const PLAIN: [&str; 26] = [
-        "-print",
-        "-print0",
-        "-ls",
-        "-prune",
-        "-quit",
-        "-depth",
-        "-d",
-        "-xdev",
-        "-mount",
-        "-daystart",
-        "-empty",
-        "-true",
-        "-false",
-        "-readable",
-        "-writable",
-        "-executable",
-        "-not",
-        "-and",
-        "-or",
-        "-a",
-        "-o",
-        "!",
-        "(",
-        ")",
-        ",",
-        "-noleaf",
-    ];
-    const VALUED: [&str; 31] = [
-        "-name",
-        "-iname",
-        "-path",
-        "-ipath",
-        "-wholename",
-        "-iwholename",
-        "-regex",
-        "-iregex",
-        "-regextype",
-        "-type",
-        "-xtype",
-        "-maxdepth",
-        "-mindepth",
-        "-size",
-        "-mtime",
-        "-mmin",
-        "-atime",
-        "-amin",
-        "-ctime",
-        "-cmin",
-        "-perm",
-        "-user",
-        "-group",
-        "-links",
-        "-inum",
-        "-printf",
-        "-lname",
-        "-uid",
-        "-gid",
-        "-fstype",
-        "-newermt",
-    ];
     let mut touches = Vec::new();
     let mut in_expression = false;
     let mut at = 0;
@@ -207,7 +211,7 @@ pub fn find(args: &[Word]) -> Result<Vec<Touch<'_>>, &'static str> {
         if word.pattern.is_some() {
             return Err("has a pattern that may turn into a flag");
         }
-        if PLAIN.contains(&text) || (matches!(text, "-P" | "-H") && at == 1) {
+        if FIND_PLAIN.contains(&text) || (matches!(text, "-P" | "-H") && at == 1) {
             continue;
         }
         let value = args.get(at).filter(|w| w.pattern.is_none());
@@ -215,7 +219,7 @@ pub fn find(args: &[Word]) -> Result<Vec<Touch<'_>>, &'static str> {
             Some(value) if matches!(text, "-newer" | "-samefile") => {
                 touches.push((value, Use::Look));
             }
-            Some(_) if VALUED.contains(&text) => {}
+            Some(_) if FIND_VALUED.contains(&text) => {}
             _ => return Err("has a part of find that is not known to be harmless"),
         }
         at += 1;
