@@ -7,6 +7,7 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use tokio::sync::Mutex;
@@ -240,14 +241,28 @@ fn sync_dir(path: &Path) {
     }
 }
 
-/// Takes the advisory lock; false when another holder has it. The system frees it when its holder
-/// dies. File systems without locks go unlocked.
+/// How long a lock may take to be given up. A child process shares our open files between its fork
+/// and its exec, so a lock that was just dropped can live on for a moment.
+const LOCK_PATIENCE: Duration = Duration::from_millis(300);
+
+/// Takes the advisory lock; false when another holder keeps it. The system frees it when its holder
+/// dies. File systems without locks go unlocked. Blocking.
 fn lock(file: &File) -> io::Result<bool> {
-    match file.try_lock() {
-        Ok(()) => Ok(true),
-        Err(TryLockError::WouldBlock) => Ok(false),
-        Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => Ok(true),
-        Err(TryLockError::Error(error)) => Err(error),
+    let step = Duration::from_millis(10);
+    let mut waited = Duration::ZERO;
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(true),
+            Err(TryLockError::WouldBlock) if waited >= LOCK_PATIENCE => return Ok(false),
+            Err(TryLockError::WouldBlock) => {
+                std::thread::sleep(step);
+                waited += step;
+            }
+            Err(TryLockError::Error(error)) => {
+                let unsupported = error.kind() == io::ErrorKind::Unsupported;
+                return if unsupported { Ok(true) } else { Err(error) };
+            }
+        }
     }
 }
 
