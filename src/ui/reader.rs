@@ -68,12 +68,6 @@ impl Reader {
         }
     }
 
-    /// Lets the reading library take the resize it still holds. It watches for readiness by edge
-    /// and forgets that there are keys when a resize comes out of the same look.
-    pub fn resized(&mut self) {
-        let _gone = self.wake.write_all(b"r");
-    }
-
     /// Reads again.
     pub fn resume(&mut self) {
         let _gone = self.resume.send(());
@@ -109,10 +103,10 @@ impl Port {
             if tty.intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL) {
                 return;
             }
-            if !wake.is_empty() && !self.woken() {
+            if !wake.is_empty() && !self.hold() {
                 return;
             }
-            if tty.contains(PollFlags::IN) || !wake.is_empty() {
+            if tty.contains(PollFlags::IN) {
                 let batch = read_batch();
                 if !batch.is_empty() && sender.send(Report::Batch(batch)).is_err() {
                     return;
@@ -122,21 +116,22 @@ impl Port {
     }
 
     /// Waits while somebody else owns the terminal; false when the program is over.
-    fn woken(&mut self) -> bool {
+    fn hold(&mut self) -> bool {
         let mut byte = [0];
         if !matches!(self.wake.read(&mut byte), Ok(1)) {
             return false;
-        }
-        if byte == *b"r" {
-            return true;
         }
         self.paused.send(()).is_ok() && self.resume.recv().is_ok()
     }
 }
 
+/// How long one look at the terminal may take. Not zero: the library then never looks. It asks the
+/// system in whole milliseconds, so below one it does not wait.
+const LOOK: Duration = Duration::from_micros(50);
+
 fn read_batch() -> Vec<TermEvent> {
     let mut batch = Vec::new();
-    while batch.len() < BATCH && crossterm::event::poll(Duration::ZERO).unwrap_or(false) {
+    while batch.len() < BATCH && crossterm::event::poll(LOOK).unwrap_or(false) {
         match crossterm::event::read() {
             // The size is followed by a signal of our own.
             Ok(TermEvent::Resize(..)) => {}

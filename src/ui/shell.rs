@@ -248,7 +248,6 @@ impl Shell {
                 self.apply(Msg::Resumed).await;
             }
             Sign::Resized => {
-                self.reader.resized();
                 let (columns, rows) = Screen::size();
                 self.apply(Msg::Input(Input::Resize(columns, rows))).await;
             }

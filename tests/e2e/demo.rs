@@ -24,7 +24,12 @@ fn panel_or(pty: &Pty, end: &str) -> bool {
         let text = flat(screen);
         text.contains(PANEL) || text.contains(end)
     });
-    pty.shows(PANEL)
+    let open = pty.shows(PANEL);
+    if open {
+        // The emulator may hold half a frame; the hints are the panel's last line.
+        pty.wait_for("enter confirms");
+    }
+    open
 }
 
 /// Chooses an option of the open panel by its digit.
