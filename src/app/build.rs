@@ -65,10 +65,21 @@ fn secrets(ground: &Ground, connection: &Connection) -> Vec<String> {
         key_names(ground).iter().filter_map(|name| ground.env.var(name)).collect();
     values.extend(connection.key.as_ref().map(|key| key.expose().to_owned()));
     let configured = ground.settings.config.providers.values();
-    values.extend(configured.filter_map(|provider| provider.api_key.clone()));
+    for provider in configured {
+        values.extend(provider.api_key.clone());
+        values.extend(provider.headers.iter().filter_map(|(name, value)| secret_part(name, value)));
+    }
     values.sort_unstable();
     values.dedup();
     values
+}
+
+/// What a request header keeps secret, by its name: all of it, without the word before a token.
+fn secret_part(name: &str, value: &str) -> Option<String> {
+    let name = name.to_lowercase();
+    let tells = ["auth", "key", "token", "secret", "cookie", "password"];
+    let part = value.rsplit(' ').next().unwrap_or(value);
+    tells.iter().any(|word| name.contains(word)).then(|| part.to_owned())
 }
 
 /// The variables that hold keys of services, known ones and the user's own.

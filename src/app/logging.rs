@@ -4,6 +4,7 @@ use tracing_appender::non_blocking::WorkerGuard;
 use tracing_subscriber::EnvFilter;
 
 use super::ground::Ground;
+use crate::config::private;
 
 /// Keeps the writer's last lines from being lost; held until the end.
 pub type Guard = WorkerGuard;
@@ -13,7 +14,7 @@ pub type Guard = WorkerGuard;
 pub fn start(ground: &Ground) -> Option<Guard> {
     let filter = ground.settings.config.log.as_deref()?;
     let folder = &ground.paths.log_dir;
-    std::fs::create_dir_all(folder).ok()?;
+    private::make_dir(folder).ok()?;
     let file = tracing_appender::rolling::daily(folder, "codebot.log");
     let (writer, guard) = tracing_appender::non_blocking(file);
     let subscriber = tracing_subscriber::fmt()

@@ -107,7 +107,8 @@ fn flag(allowed: &str, text: &str) -> Option<bool> {
         });
     }
     let cluster = &text[1..];
-    if cluster.chars().all(|c| c.is_ascii_digit()) && allowed.split_whitespace().any(|f| f == "-#") {
+    if cluster.chars().all(|c| c.is_ascii_digit()) && allowed.split_whitespace().any(|f| f == "-#")
+    {
         return Some(false);
     }
     let shorts = || allowed.split_whitespace().filter(|f| !f.starts_with("--"));

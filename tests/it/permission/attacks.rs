@@ -27,9 +27,9 @@ fn remember(gate: &PermissionGate, verdict: Verdict) -> String {
 fn a_repository_laid_out_among_the_files_is_seen_in_every_shape() {
     for shape in [&["HEAD", "commondir"][..], &["HEAD", "objects/x", "refs/x"], &["HEAD"]] {
         let fixture = Fixture::new();
-        shape
-            .iter()
-            .for_each(|name| put(&fixture, &format!("sub/{name}"), "ref: refs/heads/main\n"));
+        for name in shape {
+            put(&fixture, &format!("sub/{name}"), "ref: refs/heads/main\n");
+        }
         let gate = fixture.gate(Mode::Balanced);
         for line in ["cd sub && git status", "git -C sub log"] {
             assert_eq!(fixture.shell_did(&gate, line), Did::Ask, "{shape:?} {line}");
