@@ -6,6 +6,8 @@ mod command;
 mod commandline;
 mod conversation;
 mod demo;
+mod failures;
+mod formats;
 mod harness;
 #[path = "../support/mock_llm/mod.rs"]
 mod mock_llm;
@@ -14,5 +16,6 @@ mod print;
 #[path = "../support/pty.rs"]
 mod pty;
 mod service;
+mod settings;
 mod terminal;
 mod words;
