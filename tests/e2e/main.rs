@@ -16,6 +16,7 @@ mod print;
 #[path = "../support/pty.rs"]
 mod pty;
 mod service;
+mod sessions;
 mod settings;
 mod terminal;
 mod words;
