@@ -9,6 +9,7 @@ mod demo;
 mod failures;
 mod formats;
 mod harness;
+mod leaving;
 #[path = "../support/mock_llm/mod.rs"]
 mod mock_llm;
 mod panel;

@@ -271,6 +271,11 @@ impl Pty {
         self.master = None;
     }
 
+    /// Whether the terminal was closed on our side.
+    pub(crate) fn is_hung_up(&self) -> bool {
+        self.master.is_none()
+    }
+
     /// The id of the program's process.
     pub(crate) fn pid(&self) -> rustix::process::Pid {
         let id = self.child.process_id().and_then(|id| i32::try_from(id).ok()).unwrap();
