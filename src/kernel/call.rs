@@ -163,11 +163,7 @@ pub(crate) async fn run(
     *open.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = false;
     outcome.unwrap_or_else(|words| {
         let refusal = Refusal::panicked(&words);
-        ToolOutcome {
-            status: refusal.status,
-            blocks: vec![Block::text(refusal.text)],
-            detail: None,
-        }
+        ToolOutcome::new(refusal.status, vec![Block::text(refusal.text)])
     })
 }
 

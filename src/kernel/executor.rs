@@ -267,7 +267,7 @@ impl Executor {
             return;
         }
         self.running -= 1;
-        let ToolOutcome { status, mut blocks, detail } = outcome;
+        let ToolOutcome { status, mut blocks, detail, terminal: _ } = outcome;
         if status == CallStatus::Cancelled && blocks.is_empty() {
             let halt = self.entries[at].halt.unwrap_or(Halt::User);
             blocks.push(Block::text(halt.stopped()));

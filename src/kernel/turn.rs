@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::error::ModelError;
-use super::event::{Event, QueueKind};
+use super::event::{Event, QueueKind, Tier};
 use super::executor::Halt;
 use super::message::{Block, MessageId, Origin, Stop, Usage};
-use super::ports::Request;
+use super::ports::{Request, ToolChoice, View};
 use super::repair;
 use super::retry::{self, Decision};
 use super::run::Run;
@@ -96,16 +96,19 @@ impl Run {
     /// The view of the history that is sent, with every call paired.
     async fn request(&mut self) -> Result<Request, Exit> {
         let history = Arc::clone(&self.shared.lock().history);
+        let view = View { model: &self.model, tier: Tier::Full };
         let projection = tokio::select! {
             biased;
             () = self.abort.cancelled() => return Err(Exit::Aborted),
-            projection = self.ports.context.project(&history, &self.model) => projection?,
+            projection = self.ports.context.project(&history, view) => projection?,
         };
         Ok(Request {
             system: projection.system,
             messages: repair::repair(projection.messages),
             tools: self.ports.tools.specs(),
             cache_key: self.config.cache_key.clone(),
+            reminder: None,
+            tool_choice: ToolChoice::Auto,
         })
     }
 

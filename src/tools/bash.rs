@@ -215,7 +215,7 @@ impl Watch {
         }
         let elapsed_ms = started.elapsed().as_millis() as u64;
         let detail = Detail::Shell { exit, elapsed_ms, bytes };
-        ToolOutcome { status, blocks: vec![Block::text(text)], detail: Some(detail) }
+        ToolOutcome::new(status, vec![Block::text(text)]).with_detail(detail)
     }
 }
 

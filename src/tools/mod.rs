@@ -141,12 +141,9 @@ fn parse<T: DeserializeOwned>(args: Value) -> Result<T, ToolError> {
         .map_err(|error| ToolError::new("InvalidArguments", error.to_string()))
 }
 
-const LOOK: ToolTraits =
-    ToolTraits { capability: Capability::Read, concurrent: true, interrupt: Interrupt::Cancel };
-const CHANGE: ToolTraits =
-    ToolTraits { capability: Capability::Write, concurrent: false, interrupt: Interrupt::Finish };
-const SHELL: ToolTraits =
-    ToolTraits { capability: Capability::Shell, concurrent: false, interrupt: Interrupt::Finish };
+const LOOK: ToolTraits = ToolTraits::new(Capability::Read, true, Interrupt::Cancel);
+const CHANGE: ToolTraits = ToolTraits::new(Capability::Write, false, Interrupt::Finish);
+const SHELL: ToolTraits = ToolTraits::new(Capability::Shell, false, Interrupt::Finish);
 
 macro_rules! text {
     ($name:literal) => {
@@ -310,9 +307,5 @@ impl Toolbox for Tools {
 
 /// The outcome of a call that was stopped before it had anything to show.
 fn cancelled() -> ToolOutcome {
-    ToolOutcome {
-        status: CallStatus::Cancelled,
-        blocks: vec![Block::text("[cancelled]")],
-        detail: None,
-    }
+    ToolOutcome::new(CallStatus::Cancelled, vec![Block::text("[cancelled]")])
 }
