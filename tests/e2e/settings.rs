@@ -219,10 +219,14 @@ fn a_key_reaches_no_command_no_file_and_no_log() {
         service.calls("I look around.", &[("bash", serde_json::json!({"command": spy}))]);
         service.mock.push(Reply::body(500, "text/plain", format!("proxy saw {KEY}")));
         service.says("Nothing found.");
-        let args = ["-m", wire.model(), "--permission-mode", "trust"];
-        let args = [&args[..], &["--output-format", "stream-json", "look"]].concat();
-        let print = Print::within(&home, &args).envs(service.environment());
-        let output = print.env("CODEBOT_LOG", "trace").run().0;
+        // The most careless umask there is.
+        let line = "umask 000; exec \"$0\" -p \"$@\"";
+        let mut shell = Command::new("sh");
+        shell.args(["-c", line, env!("CARGO_BIN_EXE_codebot"), "-m", wire.model()]);
+        shell.args(["--permission-mode", "trust", "--output-format", "stream-json", "look"]);
+        shell.env_clear().envs(home.environment()).envs(service.environment());
+        shell.env("CODEBOT_LOG", "trace").current_dir(home.path("work")).stdin(Stdio::null());
+        let output = shell.output().unwrap();
         assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
         assert!(!text(&output.stdout).contains(KEY), "stdout shows the key");
         assert!(!text(&output.stderr).contains(KEY), "{}", text(&output.stderr));
@@ -240,6 +244,9 @@ fn a_key_reaches_no_command_no_file_and_no_log() {
             assert!(!found, "{} holds the key", file.display());
             if file.starts_with(home.path("state")) {
                 assert_eq!(mode_of(&file) & 0o077, 0, "{} is open to others", file.display());
+                let folder = file.parent().filter(|folder| *folder != home.path("state"));
+                let open = folder.is_some_and(|folder| mode_of(folder) & 0o077 != 0);
+                assert!(!open, "the folder of {} is open to others", file.display());
             }
         }
     }
