@@ -81,7 +81,7 @@ impl Audit {
 
     fn start(&self) -> std::io::Result<(File, u64)> {
         if let Some(folder) = self.path.parent() {
-            std::fs::create_dir_all(folder)?;
+            super::store::private_folder(folder)?;
         }
         let file =
             super::store::private(OpenOptions::new().create(true).append(true)).open(&self.path)?;

@@ -72,7 +72,7 @@ impl Store {
             format!("cannot save permissions to {}: {error}", self.path.display())
         };
         let folder = self.path.parent().unwrap_or(Path::new("."));
-        std::fs::create_dir_all(folder).map_err(failed)?;
+        private_folder(folder).map_err(failed)?;
         let lock_path = self.path.with_extension("lock");
         let lock = private(std::fs::OpenOptions::new().create(true).append(true)).open(lock_path);
         let lock = lock.map_err(failed)?;
@@ -137,4 +137,15 @@ pub fn private(options: &mut std::fs::OpenOptions) -> &mut std::fs::OpenOptions 
         options.mode(0o600);
     }
     options
+}
+
+/// Makes a folder and its missing parents for their owner only; one that exists stays as it is.
+pub fn private_folder(folder: &Path) -> std::io::Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::DirBuilderExt as _;
+        builder.mode(0o700);
+    }
+    builder.recursive(true).create(folder)
 }

@@ -4,7 +4,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 
 use super::store::history::LIMIT;
@@ -36,7 +36,7 @@ pub fn load(path: &Path) -> io::Result<Vec<String>> {
 /// Appends one entry; the file and its folder are for this user only.
 pub fn append(path: &Path, entry: &str) -> io::Result<()> {
     if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder)?;
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     }
     let mut line = serde_json::to_string(entry)?;
     line.push('\n');

@@ -252,6 +252,46 @@ fn a_key_reaches_no_command_no_file_and_no_log() {
     }
 }
 
+/// Case F16: folders that the screen makes itself.
+#[test]
+fn new_folders_are_for_their_owner_only() {
+    let (service, home) = (Service::start(Wire::Messages), Home::new());
+    service.says("Hello.");
+    let line = format!("umask 000; exec '{}' -m anthropic/mock-1", env!("CARGO_BIN_EXE_codebot"));
+    let mut program = Program::within(&home, "sh", &["-c", &line]);
+    for (name, value) in service.environment() {
+        program = program.env(name, &value);
+    }
+    let state = home.path("state").join("new");
+    let pty = program.env("CODEBOT_STATE_DIR", state.to_str().unwrap()).start();
+    pty.wait_for("mock-1");
+    pty.enter("hi");
+    pty.wait_for("Hello.");
+    pty.wait_gone(RUNNING);
+    let mut files = Vec::new();
+    list(&state, &mut files);
+    assert!(files.iter().any(|file| file.to_string_lossy().contains("history")), "{files:?}");
+    for file in files {
+        let folders = file.ancestors().skip(1).take_while(|folder| folder.starts_with(&state));
+        for path in std::iter::once(file.as_path()).chain(folders) {
+            assert_eq!(mode_of(path) & 0o077, 0, "{} is open to others", path.display());
+        }
+    }
+}
+
+/// A rule that can't be read is no rule; that it is none must be said.
+#[test]
+fn a_permission_rule_that_cannot_be_read_is_a_warning() {
+    let (service, home) = (Service::start(Wire::Chat), Home::new());
+    fs::write(config_of(&home), "[permissions]\nallow = [\"Bsh(make)\"]\n").unwrap();
+    service.says("Hello.");
+    let args = ["-m", "openai/mock-1", "hi"];
+    let output = Print::within(&home, &args).envs(service.environment()).run().0;
+    assert_eq!(output.status.code(), Some(0));
+    assert!(text(&output.stderr).contains("warning: "), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("Bsh(make)"), "{}", text(&output.stderr));
+}
+
 fn list(folder: &Path, files: &mut Vec<std::path::PathBuf>) {
     for path in crate::pty::entries(folder) {
         if path.is_dir() { list(&path, files) } else { files.push(path) }
