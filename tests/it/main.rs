@@ -4,6 +4,7 @@
 mod architecture;
 mod cli;
 mod demo;
+mod docs;
 mod doctor;
 mod headless;
 mod r#loop;
