@@ -195,7 +195,7 @@ fn understood(
 /// Looks at the words of a line that is not understood as if each could be a file.
 fn not_understood(why: &str, line: &str, workdir: &Path, found: &mut Judgement) {
     found.class = Class::NotUnderstood;
-    found.reason = format!("is not fully understood: it {why}");
+    found.reason = format!("the command is not fully understood: it {why}");
     found.sensitive.extend(sensitive::mentioned(line).map(|what| ("the command".to_owned(), what)));
     if found.parts.is_empty() {
         found.parts = vec![line.to_owned()];
