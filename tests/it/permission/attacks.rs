@@ -306,3 +306,31 @@ fn flags_of_a_command_that_has_none_are_judged_without_harm() {
     }
     assert_eq!(fixture.shell_did(&gate, "rev -x f"), Did::Ask);
 }
+
+#[test]
+fn trust_does_not_leave_the_workspace_by_a_line_that_is_not_understood() {
+    let fixture = Fixture::new();
+    let gate = fixture.gate(Mode::Trust);
+    let line = "for f in *; do cat $f; done";
+    let from = |workdir: std::path::PathBuf| {
+        let access = codebot::kernel::ports::Access::Shell { command: line.to_owned(), workdir };
+        super::fixture::did(&verdict(&gate, "bash", Capability::Shell, &[access]))
+    };
+    assert_eq!(from(fixture.ws()), Did::Allow);
+    assert_eq!(from(fixture.home()), Did::Ask);
+    std::fs::write(fixture.home().join("notes"), "").unwrap();
+    for line in [
+        "X=1 cat ~/notes",
+        "X=1 cat $HOME/notes",
+        "X=1 cat ${HOME}/*",
+        "X=1 cat ~/.ssh/*",
+        "tar -cf x.tar -C/etc .",
+    ] {
+        assert_eq!(fixture.shell_did(&gate, line), Did::Ask, "{line}");
+    }
+    for line in
+        ["X=1 cat src/*", "echo \"$X\"", "for f in *.rs; do wc $f; done", "X=1 sed s/a/b/ f"]
+    {
+        assert_eq!(fixture.shell_did(&gate, line), Did::Allow, "{line}");
+    }
+}
