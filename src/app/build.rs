@@ -115,6 +115,7 @@ pub fn open(
         journal: Arc::new(journal),
         clock: Arc::new(SystemClock),
         ids: Arc::new(SystemIds::new()),
+        guard: None,
     };
     let history: Vec<Message> = loaded.history;
     let agent =

@@ -16,8 +16,10 @@ use super::error::{ContextError, GateError, JournalError, ToolError};
 use super::event::{Approval, Preview, Progress, Tier};
 use super::message::{Block, CallId, CallStatus, Detail, Message, RunId, Timestamp, ToolCall};
 
+mod guard;
 mod model;
 
+pub use guard::{StopGuard, StopTrigger, StopVerdict, Stopping};
 pub use model::{
     Model, ModelInfo, ModelStream, Price, Request, StreamEvent, SystemBlock, ToolChoice, ToolSpec,
 };
@@ -392,4 +394,6 @@ pub struct Ports {
     pub clock: Arc<dyn Clock>,
     /// Ids.
     pub ids: Arc<dyn Ids>,
+    /// Judges normal stops, when there is somebody who does.
+    pub guard: Option<Arc<dyn StopGuard>>,
 }

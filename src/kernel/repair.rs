@@ -74,6 +74,12 @@ pub fn awaits_answer<M: Borrow<Message>>(history: &[M]) -> bool {
     false
 }
 
+/// Whether the history ends with an answer of the model.
+pub fn is_answered<M: Borrow<Message>>(history: &[M]) -> bool {
+    let is_visible = |message: &M| !matches!(message.borrow(), Message::Note(_));
+    history.iter().any(is_visible) && !awaits_answer(history)
+}
+
 /// The results that are missing after the last answer of a history that was read back, for calls
 /// that will never report any more. `intents` are the calls of which an intent was found. The
 /// caller appends them, in this order, before anything else.

@@ -2,28 +2,36 @@
 //! them, and the only door through which messages enter the context.
 //!
 //! ```text
-//! begin → [ chat: ( abort? → steering → cap? → turn )* → steering | follow-ups | none ]* → wind up → RunEnd
+//! begin → [ chat: ( abort? → steering → caps? → course: turn | report )*
+//!           → steering | follow-ups | guard | none ]* → wind up → RunEnd
 //! ```
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::agent::AgentConfig;
+use super::budget::{Meter, Spent};
 use super::emit::Emitter;
-use super::event::{EndReason, Event, QueueItem, QueueKind, RunSummary};
+use super::event::{EndReason, Event, QueueItem, QueueKind, RunSummary, WrapReason};
 use super::executor::{Executor, ExecutorContext};
 use super::isolate::isolated;
 use super::message::{
     Block, Message, MessageId, Note, Origin, QueueId, RunId, Timestamp, Usage, UserMessage,
 };
-use super::ports::{Durability, ModelInfo, Ports, Record};
+use super::ports::{Durability, ModelInfo, Ports, Record, StopTrigger, StopVerdict, Stopping};
 use super::repair;
-use super::state::{Control, Shared};
+use super::scope::{Course, Scope};
+use super::state::{Control, Shared, Waits};
 use super::stop::Exit;
 use super::turn::{Answer, Next};
+use super::unsaved::still_unsaved;
+
+/// Messages of the guard in one chat before it is no longer asked.
+const MAX_INJECTIONS: u32 = 5;
 
 /// What a run begins with.
 #[derive(Debug)]
@@ -32,6 +40,8 @@ pub(crate) enum Start {
     Prompt(Vec<Block>),
     /// Nothing new.
     Continue,
+    /// A message put in by another part of the program.
+    Inject(String),
 }
 
 /// A run and everything it keeps between its turns.
@@ -51,8 +61,21 @@ pub(crate) struct Run {
     pub(super) retries: u32,
     /// Resume prompts in a row.
     pub(super) resumes: u32,
-    /// An empty answer was already complained about in this chat.
-    pub(super) nudged: bool,
+    pub(super) scope: Scope,
+    /// What this turn's requests carry at their end.
+    pub(super) reminder: Option<String>,
+    /// The event that belongs to that reminder.
+    pub(super) reflection: Option<Event>,
+    /// This turn is a report: calls are not even looked at.
+    pub(super) wrapping: bool,
+    /// The service does not stream.
+    pub(super) whole: bool,
+    pub(super) meter: Meter,
+    /// Time spent waiting for the user, and since when they are waited for now.
+    pub(super) user_wait_ms: i64,
+    pub(super) asked_at: Option<Timestamp>,
+    /// What led to the stop that the guard may be asked about.
+    pub(super) trigger: Option<StopTrigger>,
     pub(super) answer: Answer,
     pub(super) exec: Executor,
     pub(super) summary: RunSummary,
@@ -93,7 +116,15 @@ impl Run {
             turn_open: false,
             retries: 0,
             resumes: 0,
-            nudged: false,
+            scope: Scope::default(),
+            reminder: None,
+            reflection: None,
+            wrapping: false,
+            whole: false,
+            meter: Meter::default(),
+            user_wait_ms: 0,
+            asked_at: None,
+            trigger: None,
             unanswered: false,
             ports,
             config,
@@ -122,8 +153,7 @@ impl Run {
             if permit.is_none() {
                 permit = self.emitter.reserve_late().await;
             }
-            let if_drained = !self.abort.is_cancelled() && self.turn < self.config.max_turns;
-            match self.shared.end(permit, self.summarise(exit.as_ref()), if_drained) {
+            match self.shared.end(permit, self.summarise(exit.as_ref()), self.waits()) {
                 Ok(()) => return,
                 // A message was queued in the very last moment: the run goes on with it.
                 Err(kept) => permit = kept,
@@ -133,23 +163,43 @@ impl Run {
     }
 
     async fn begin(&mut self, start: Start) -> Result<(), Exit> {
-        match start {
-            Start::Prompt(blocks) => {
-                let text = super::message::text_of(&blocks);
-                if let Err(exit) = self.commit_user(Origin::Prompt, blocks).await {
-                    self.hand_back(text).await;
-                    return Err(exit);
-                }
-            }
+        let saved = self.write_unsaved().await;
+        let (origin, blocks) = match start {
             Start::Continue => {
-                let state = self.shared.lock();
-                self.unanswered = repair::awaits_answer(&state.history);
-                if !self.unanswered && state.queues.is_empty() {
-                    return Err(Exit::nothing_to_continue());
+                saved?;
+                {
+                    let state = self.shared.lock();
+                    self.unanswered = repair::awaits_answer(&state.history);
+                    if !self.unanswered && state.queues.is_empty() {
+                        return Err(Exit::nothing_to_continue());
+                    }
                 }
+                self.open_scope(None).await;
+                return Ok(());
             }
+            Start::Prompt(blocks) => (Origin::Prompt, blocks),
+            Start::Inject(text) => (Origin::Steer, vec![Block::text(text)]),
+        };
+        let text = super::message::text_of(&blocks);
+        let committed = match saved {
+            Ok(()) => self.commit_user(origin, blocks).await,
+            Err(exit) => Err(exit),
+        };
+        if let Err(exit) = committed {
+            self.hand_back(text).await;
+            return Err(exit);
         }
+        self.open_scope(Some(text.as_str()).filter(|_| origin == Origin::Prompt)).await;
         Ok(())
+    }
+
+    /// What may still keep the run alive when it has nothing more to do by itself.
+    fn waits(&self) -> Waits {
+        match self.summary.wrap {
+            _ if self.abort.is_cancelled() || self.turn >= self.config.max_turns => Waits::Nothing,
+            Some(WrapReason::Stuck) => Waits::Steering,
+            _ => Waits::Anything,
+        }
     }
 
     /// Serves chats until nothing waits any more.
@@ -160,35 +210,117 @@ impl Run {
         Ok(())
     }
 
-    /// Turns until the model has answered.
+    /// Turns until the model has answered, a tool has ended the work, or the report is made.
     async fn chat(&mut self) -> Result<(), Exit> {
         loop {
             self.check_abort()?;
-            self.deliver(QueueKind::Steer).await?;
+            if self.deliver(QueueKind::Steer).await? {
+                self.scope.monitor.forget();
+            }
             self.check_cap()?;
-            match self.turn().await? {
-                Next::Again => {}
-                Next::Stop => {
-                    self.unanswered = false;
-                    return Ok(());
+            self.check_budget().await?;
+            match self.set_course().await {
+                Course::Report(reason) => {
+                    self.wrap_up(reason).await?;
+                    break;
+                }
+                Course::Work => {
+                    if let Next::Stop(trigger) = self.turn().await? {
+                        self.trigger = Some(trigger);
+                        break;
+                    }
                 }
             }
         }
+        self.unanswered = false;
+        Ok(())
     }
 
-    /// At a stop: steering first, follow-ups only when there is none. What an abort or the cap
-    /// leaves no turn for stays in its queue.
+    /// At a stop: steering first, follow-ups only when there is none, the guard when there are
+    /// none either. What an abort or the cap leaves no turn for stays in its queue, and so do
+    /// follow-ups after a chat that was stuck: the user should look first.
     async fn feed(&mut self) -> Result<bool, Exit> {
-        if self.shared.lock().queues.is_empty() {
+        let trigger = self.trigger.take();
+        let wrap = self.summary.wrap;
+        if wrap == Some(WrapReason::MaxTurns) {
             return Ok(false);
+        }
+        let (steering, any) = {
+            let queues = &self.shared.lock().queues;
+            (queues.has_steering(), !queues.is_empty())
+        };
+        if !any || (wrap == Some(WrapReason::Stuck) && !steering) {
+            return match trigger {
+                Some(trigger) => self.ask_guard(trigger).await,
+                None => Ok(false),
+            };
         }
         self.check_abort()?;
         self.check_cap()?;
         if self.deliver(QueueKind::Steer).await? {
+            if wrap.is_some() {
+                self.open_scope(None).await;
+            }
             return Ok(true);
         }
-        self.nudged = false;
-        self.deliver(QueueKind::FollowUp).await
+        if !self.deliver(QueueKind::FollowUp).await? {
+            return Ok(false);
+        }
+        let words = self.newest_words();
+        self.open_scope(Some(&words)).await;
+        Ok(true)
+    }
+
+    /// The text of the newest message, which has just been delivered.
+    fn newest_words(&self) -> String {
+        match self.shared.lock().history.last().map(AsRef::as_ref) {
+            Some(Message::User(message)) => super::message::text_of(&message.blocks),
+            _ => String::new(),
+        }
+    }
+
+    /// Asks the guard whether the run may stop; `true` when it is to go on.
+    async fn ask_guard(&mut self, trigger: StopTrigger) -> Result<bool, Exit> {
+        let Some(guard) = self.ports.guard.clone() else { return Ok(false) };
+        if self.abort.is_cancelled() {
+            return Ok(false);
+        }
+        if self.scope.injections >= MAX_INJECTIONS {
+            let text = format!("the stop guard objected {MAX_INJECTIONS} times; the run stops now");
+            self.emitter.send(Event::Status { text }).await;
+            return Ok(false);
+        }
+        let answer = self.answer.message.clone();
+        let answer = match answer.as_deref() {
+            Some(Message::Assistant(answer)) => Some(answer),
+            _ => None,
+        };
+        let verdict = tokio::select! {
+            biased;
+            () = self.abort.cancelled() => return Err(Exit::Aborted),
+            verdict = guard.judge(Stopping { turn: self.turn, answer, trigger }) => verdict,
+        };
+        match verdict {
+            StopVerdict::Inject(text) if !text.trim().is_empty() => {
+                self.scope.injections += 1;
+                self.commit_user(Origin::Notice, vec![Block::text(text)]).await?;
+                Ok(true)
+            }
+            StopVerdict::Allow | StopVerdict::Inject(_) => Ok(false),
+            StopVerdict::Escalate(error) => Err(Exit::failed(error)),
+        }
+    }
+
+    /// Warns about a budget that is nearly used up, and ends the run when one is.
+    async fn check_budget(&mut self) -> Result<(), Exit> {
+        let elapsed = (self.ports.clock.now().0 - self.began.0 - self.user_wait_ms).max(0);
+        let wall = Duration::from_millis(elapsed.unsigned_abs());
+        let spent = Spent { usage: self.summary.usage, price: self.model.price, wall };
+        let reading = self.meter.read(&self.config.budget, &spent);
+        for text in reading.warnings {
+            self.emitter.send(Event::Status { text }).await;
+        }
+        reading.over.map_or(Ok(()), |line| Err(Exit::Budget(line)))
     }
 
     pub(super) fn check_abort(&self) -> Result<(), Exit> {
@@ -238,12 +370,19 @@ impl Run {
             Message::User(_) | Message::Tool(_) => Durability::Flush,
             Message::Assistant(_) | Message::Note(_) => Durability::Buffered,
         };
-        let record = Record::Message { message };
-        self.ports.journal.append(&record, durability).await?;
-        if let Record::Message { message } = record {
-            Arc::make_mut(&mut self.shared.lock().history).push(Arc::new(message.clone()));
-            self.emitter.send(Event::MessageEnd { message }).await;
+        if self.has_unsaved() {
+            self.keep_unsaved(message);
+            return Err(still_unsaved());
         }
+        let record = Record::Message { message };
+        let written = self.ports.journal.append(&record, durability).await;
+        let Record::Message { message } = record else { return Ok(written?) };
+        if let Err(error) = written {
+            self.keep_unsaved(message);
+            return Err(error.into());
+        }
+        Arc::make_mut(&mut self.shared.lock().history).push(Arc::new(message.clone()));
+        self.emitter.send(Event::MessageEnd { message }).await;
         Ok(())
     }
 
@@ -298,7 +437,8 @@ impl Run {
         if let Some(message) = exit.and_then(Exit::message) {
             self.emitter.send(Event::Error { message }).await;
         }
-        if exit == Some(&Exit::Aborted) {
+        let silent = self.shared.lock().active.as_ref().is_some_and(|active| active.silent);
+        if exit == Some(&Exit::Aborted) && !silent {
             let (id, at) = (self.next_message_id(), self.now());
             let text = "interrupted".to_owned();
             self.commit(Message::Note(Note { id, at, text })).await?;
@@ -310,11 +450,15 @@ impl Run {
         let mut summary = self.summary.clone();
         let elapsed = self.ports.clock.now().0 - self.began.0;
         summary.elapsed_ms = u64::try_from(elapsed).unwrap_or_default();
-        summary.reason = exit.map_or(EndReason::Stop, Exit::reason);
+        summary.reason = match exit {
+            Some(exit) => exit.reason(),
+            None if summary.wrap == Some(WrapReason::MaxTurns) => EndReason::MaxTurns,
+            None => EndReason::Stop,
+        };
         match exit {
             Some(Exit::Failed(error)) => summary.error = Some(error.clone()),
             Some(exit @ Exit::MaxTurns(_)) => summary.text = exit.message().unwrap_or_default(),
-            Some(Exit::Aborted) | None => {}
+            Some(Exit::Aborted | Exit::Budget(_)) | None => {}
         }
         summary
     }
@@ -338,6 +482,7 @@ fn empty_summary(run: RunId) -> RunSummary {
         usage: Usage::default(),
         elapsed_ms: 0,
         text: String::new(),
+        wrap: None,
         error: None,
     }
 }

@@ -5,6 +5,7 @@
 mod answer;
 mod calls;
 mod cell;
+mod policy;
 
 use crate::app::service::Level;
 use crate::kernel::event::{EndReason, Event, RunSummary};
@@ -151,6 +152,15 @@ impl Transcript {
                 self.notice(Level::Error, message);
             }
             Event::RunEnd { summary } => self.end_run(summary, now_ms),
+            Event::RouteSelected { .. }
+            | Event::RouteEscalated { .. }
+            | Event::RoutePinned { .. }
+            | Event::Reflection { .. }
+            | Event::WrapUp { .. } => {
+                if let Some((level, text)) = policy::line(event) {
+                    self.notice(level, &text);
+                }
+            }
             // Counters, queues, mode and refusals belong to other parts of the screen.
             Event::Usage { .. }
             | Event::TurnEnd { .. }
@@ -237,6 +247,9 @@ impl Transcript {
             self.notice(Level::Error, &error.message);
         }
         self.push(CellKind::Summary { text: summary_line(summary) });
+        if let Some(wrap) = summary.wrap {
+            self.notice(Level::Info, policy::way_on(wrap));
+        }
     }
 
     fn push(&mut self, kind: CellKind) -> CellId {
@@ -283,7 +296,9 @@ fn user_text(blocks: &[Block]) -> String {
 /// For example `done · 3 turns · 4 tools · 12.3 s`.
 fn summary_line(summary: &RunSummary) -> String {
     let word = match summary.reason {
+        EndReason::Stop if summary.wrap.is_some() => "stopped with a report",
         EndReason::Stop => "done",
+        EndReason::Budget => "budget used up",
         EndReason::Aborted => "stopped",
         EndReason::MaxTurns => "turn limit reached",
         EndReason::Error => "failed",
