@@ -105,6 +105,7 @@ pub fn open(
     let tools = Arc::new(tools(ground, chosen));
     let (journal, loaded) = journal(ground, &info.model.to_string(), &tools, resume, &mut notices)?;
     let gate = Arc::new(PermissionGate::new(gate_config(ground, mode)));
+    notices.extend_from_slice(gate.warnings());
     let context = SessionContext::new(system_blocks(ground, &info.model.to_string(), &mut notices));
     let session = journal.id().to_owned();
     let ports = Ports {

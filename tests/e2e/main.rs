@@ -2,11 +2,17 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod bursts;
+mod command;
 mod commandline;
+mod conversation;
 mod demo;
 mod harness;
+#[path = "../support/mock_llm/mod.rs"]
+mod mock_llm;
+mod panel;
 mod print;
 #[path = "../support/pty.rs"]
 mod pty;
+mod service;
 mod terminal;
 mod words;

@@ -3,8 +3,9 @@
 use crate::kernel::event::{Delta, Event};
 use crate::kernel::message::Usage;
 
-/// Time between two pictures of the spinner, in milliseconds: ten per second.
-pub const SPINNER_MS: u64 = 100;
+/// Time between two pictures of the spinner, in milliseconds: quick enough to look
+/// alive, slow enough to cost next to nothing.
+pub const SPINNER_MS: u64 = 150;
 
 /// How far the run is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
