@@ -41,6 +41,7 @@ pub enum ToolStart {
 
 /// How the loop behaves.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "settings are independent switches")]
 pub struct AgentConfig {
     /// Turns of one run; 0 means the default of 200.
     pub max_turns: u32,

@@ -45,6 +45,7 @@ pub(crate) enum Start {
 }
 
 /// A run and everything it keeps between its turns.
+#[expect(clippy::struct_excessive_bools, reason = "facts of a run that do not exclude each other")]
 pub(crate) struct Run {
     pub(super) ports: Ports,
     pub(super) config: Arc<AgentConfig>,
