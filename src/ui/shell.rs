@@ -21,6 +21,7 @@ use super::view::layout::regions;
 use super::view::transcript::TranscriptLayout;
 use super::{crash, farewell};
 use crate::app::service::Front;
+use crate::kernel::event::Event;
 
 /// Most events taken before a frame gets its turn.
 const BACKLOG: usize = 512;
@@ -320,7 +321,12 @@ impl Shell {
     /// Changes the state only.
     pub(super) fn change(&mut self, msg: Msg) -> Vec<Effect> {
         let now_ms = self.now_ms();
-        self.frames.request(Instant::now());
+        match &msg {
+            Msg::Event(Event::MessageDelta { .. } | Event::ToolProgress { .. }) => {
+                self.frames.request_calm(Instant::now());
+            }
+            _ => self.frames.request(Instant::now()),
+        }
         update(&mut self.store, now_ms, msg)
     }
 
