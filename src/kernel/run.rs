@@ -7,14 +7,13 @@
 //! ```
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::agent::AgentConfig;
-use super::budget::{Meter, Spent};
+use super::budget::Meter;
 use super::emit::Emitter;
 use super::event::{EndReason, Event, QueueItem, QueueKind, RunSummary, WrapReason};
 use super::executor::{Executor, ExecutorContext};
@@ -22,16 +21,15 @@ use super::isolate::isolated;
 use super::message::{
     Block, Message, MessageId, Note, Origin, QueueId, RunId, Timestamp, Usage, UserMessage,
 };
-use super::ports::{Durability, ModelInfo, Ports, Record, StopTrigger, StopVerdict, Stopping};
+use super::ports::{Durability, ModelInfo, Ports, Record, StopTrigger};
 use super::repair;
 use super::scope::{Course, Scope};
-use super::state::{Control, Shared, Waits};
+use super::state::{Control, Shared};
 use super::stop::Exit;
 use super::turn::{Answer, Next};
 use super::unsaved::still_unsaved;
 
-/// Messages of the guard in one chat before it is no longer asked.
-const MAX_INJECTIONS: u32 = 5;
+mod ends;
 
 /// What a run begins with.
 #[derive(Debug)]
@@ -194,15 +192,6 @@ impl Run {
         Ok(())
     }
 
-    /// What may still keep the run alive when it has nothing more to do by itself.
-    fn waits(&self) -> Waits {
-        match self.summary.wrap {
-            _ if self.abort.is_cancelled() || self.turn >= self.config.max_turns => Waits::Nothing,
-            Some(WrapReason::Stuck) => Waits::Steering,
-            _ => Waits::Anything,
-        }
-    }
-
     /// Serves chats until nothing waits any more.
     async fn serve(&mut self) -> Result<(), Exit> {
         while self.unanswered || self.feed().await? {
@@ -280,57 +269,8 @@ impl Run {
         }
     }
 
-    /// Asks the guard whether the run may stop; `true` when it is to go on.
-    async fn ask_guard(&mut self, trigger: StopTrigger) -> Result<bool, Exit> {
-        let Some(guard) = self.ports.guard.clone() else { return Ok(false) };
-        if self.abort.is_cancelled() {
-            return Ok(false);
-        }
-        if self.scope.injections >= MAX_INJECTIONS {
-            let text = format!("the stop guard objected {MAX_INJECTIONS} times; the run stops now");
-            self.emitter.send(Event::Status { text }).await;
-            return Ok(false);
-        }
-        let answer = self.answer.message.clone();
-        let answer = match answer.as_deref() {
-            Some(Message::Assistant(answer)) => Some(answer),
-            _ => None,
-        };
-        let verdict = tokio::select! {
-            biased;
-            () = self.abort.cancelled() => return Err(Exit::Aborted),
-            verdict = guard.judge(Stopping { turn: self.turn, answer, trigger }) => verdict,
-        };
-        match verdict {
-            StopVerdict::Inject(text) if !text.trim().is_empty() => {
-                self.scope.injections += 1;
-                self.commit_user(Origin::Notice, vec![Block::text(text)]).await?;
-                Ok(true)
-            }
-            StopVerdict::Allow | StopVerdict::Inject(_) => Ok(false),
-            StopVerdict::Escalate(error) => Err(Exit::failed(error)),
-        }
-    }
-
-    /// Warns about a budget that is nearly used up, and ends the run when one is.
-    async fn check_budget(&mut self) -> Result<(), Exit> {
-        let elapsed = (self.ports.clock.now().0 - self.began.0 - self.user_wait_ms).max(0);
-        let wall = Duration::from_millis(elapsed.unsigned_abs());
-        let spent = Spent { usage: self.summary.usage, price: self.model.price, wall };
-        let reading = self.meter.read(&self.config.budget, &spent);
-        for text in reading.warnings {
-            self.emitter.send(Event::Status { text }).await;
-        }
-        reading.over.map_or(Ok(()), |line| Err(Exit::Budget(line)))
-    }
-
     pub(super) fn check_abort(&self) -> Result<(), Exit> {
         if self.abort.is_cancelled() { Err(Exit::Aborted) } else { Ok(()) }
-    }
-
-    fn check_cap(&self) -> Result<(), Exit> {
-        let max = self.config.max_turns;
-        if self.turn >= max { Err(Exit::MaxTurns(max)) } else { Ok(()) }
     }
 
     /// Commits what waits in a queue. Items leave it one by one, each after its commit.

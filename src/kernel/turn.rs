@@ -151,6 +151,7 @@ impl Run {
                         return Ok(Got::Part);
                     }
                     self.recover(&error).await?;
+                    self.deliver(QueueKind::Steer).await?;
                 }
                 Ending::Aborted => {
                     self.break_off(Halt::User, Stop::Aborted).await?;

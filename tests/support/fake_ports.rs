@@ -186,11 +186,13 @@ pub(crate) struct WholeContext {
     trace: Trace,
     /// How often it can still make the view smaller.
     pub(crate) recoveries: AtomicU64,
+    /// Milliseconds that takes.
+    pub(crate) delay: AtomicU64,
 }
 
 impl WholeContext {
     pub(crate) fn new(trace: Trace) -> Self {
-        Self { trace, recoveries: AtomicU64::new(0) }
+        Self { trace, recoveries: AtomicU64::new(0), delay: AtomicU64::new(0) }
     }
 }
 
@@ -213,7 +215,11 @@ impl Context for WholeContext {
         self.trace.add("recover");
         let take = |left: u64| left.checked_sub(1);
         let taken = self.recoveries.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take);
-        Box::pin(std::future::ready(Ok(taken.is_ok())))
+        let delay = Duration::from_millis(self.delay.load(Ordering::Relaxed));
+        Box::pin(async move {
+            tokio::time::sleep(delay).await;
+            Ok(taken.is_ok())
+        })
     }
 }
 

@@ -14,6 +14,7 @@ mod fake_tools;
 mod abort;
 mod basic;
 mod budget;
+mod facts;
 mod guard;
 mod length;
 mod monitor;

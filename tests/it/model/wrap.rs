@@ -99,17 +99,13 @@ async fn a_whole_answer_gives_the_events_of_a_stream() {
         assert_eq!(body.get("stream_options"), None);
         assert_eq!(events.first(), Some(&StreamEvent::Start));
         assert_eq!(events.last(), Some(&StreamEvent::Done(Stop::ToolUse)));
-        let text = |event: &StreamEvent| {
-            matches!(event, StreamEvent::TextDelta { text, .. } if text == "reading")
-        };
+        let text = |event: &StreamEvent| matches!(event, StreamEvent::TextDelta { text, .. } if text == "reading");
         let at = events.iter().position(text).expect("the text");
-        let called = events.iter().position(|event| {
-            matches!(event, StreamEvent::CallComplete { call, .. } if call.name == "read")
-        });
+        let called = events.iter().position(
+            |event| matches!(event, StreamEvent::CallComplete { call, .. } if call.name == "read"),
+        );
         assert!(called.is_some_and(|called| called > at), "{events:?}");
-        let counted = |event: &StreamEvent| {
-            matches!(event, StreamEvent::Usage(usage) if (usage.input, usage.output) == (5, 7))
-        };
+        let counted = |event: &StreamEvent| matches!(event, StreamEvent::Usage(usage) if (usage.input, usage.output) == (5, 7));
         assert!(events.iter().any(counted));
         assert_eq!(mock.violations(), Vec::<String>::new());
     }
