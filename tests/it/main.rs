@@ -9,5 +9,6 @@ mod headless;
 mod r#loop;
 mod model;
 mod permission;
+mod scenarios;
 mod session;
 mod tools;
