@@ -275,6 +275,9 @@ impl Walker<'_> {
         {
             return Err("runs a toolchain that the project may have replaced".to_owned());
         }
+        if table::MANAGED.contains(&name) && bases.iter().any(|b| repo::plants_versions(b)) {
+            return Err("runs a tool that the project may have replaced".to_owned());
+        }
         let first = args.first().map_or("", |w| w.text.as_str());
         let sub =
             table::SUBCOMMANDS.iter().find(|(tool, spec)| *tool == name && spec.name == first);

@@ -61,6 +61,19 @@ fn a_toolchain_setting_is_seen_however_its_key_is_spelled() {
 }
 
 #[test]
+fn a_version_manager_that_would_run_the_projects_program_is_seen() {
+    let fixture = Fixture::new();
+    let gate = fixture.gate(Mode::Balanced);
+    put(&fixture, ".tool-versions", "nodejs 22.1.0\n");
+    assert_eq!(fixture.shell_did(&gate, "node -v && go version"), Did::Allow);
+    put(&fixture, ".tool-versions", "nodejs path:./evil\n");
+    for line in ["node -v", "cd src && python3 --version", "go version", "npm ls"] {
+        assert_eq!(fixture.shell_did(&gate, line), Did::Ask, "{line}");
+    }
+    assert_eq!(fixture.shell_did(&gate, "ls"), Did::Allow);
+}
+
+#[test]
 fn options_that_change_how_folders_are_read_are_not_harmless() {
     let fixture = Fixture::new();
     symlink("../..", fixture.ws().join("src/up")).unwrap();
