@@ -10,9 +10,9 @@ use tracing_subscriber::EnvFilter;
 
 use super::ground::Ground;
 use super::system::SystemClock;
+use crate::config::private;
 use crate::kernel::ports::Clock as _;
 use crate::prompt::assemble::day_of;
-use crate::session::place;
 
 /// Keeps the writer's last lines from being lost; held until the end.
 pub type Guard = WorkerGuard;
@@ -34,10 +34,5 @@ pub fn start(ground: &Ground) -> Option<Guard> {
 
 /// Opens today's file for appending.
 fn open(folder: &Path) -> io::Result<File> {
-    place::make_private_dir(folder)?;
-    let path = folder.join(format!("codebot.log.{}", day_of(SystemClock.now())));
-    match place::create_private(&path) {
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => place::open_private(&path),
-        other => other,
-    }
+    private::append_to(&folder.join(format!("codebot.log.{}", day_of(SystemClock.now()))))
 }
