@@ -239,7 +239,9 @@ pub fn key_remedy(service: &Service) -> String {
     if service.key_env.is_empty() {
         return format!("set api_key under [providers.{}] in the config file", service.provider);
     }
-    format!("set {} or run codebot and choose \"set up a provider\"", service.key_env)
+    // A key in the config file comes before the variable.
+    let (env, who) = (&service.key_env, &service.provider);
+    format!("correct {env}, or api_key under [providers.{who}] in the config file")
 }
 
 /// One line of at most [`MAX_LINE`] characters.
