@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use clap::Parser as _;
 use codebot::app::preferences::Preferences;
-use codebot::app::{checkup, doctor, harness};
+use codebot::app::{checkup, doctor, harness, system};
 use codebot::cli::{Cli, Task};
 use codebot::ui::theme::Theme;
 use codebot::{headless, ui};
@@ -35,6 +35,8 @@ fn main() -> ExitCode {
 }
 
 async fn run(cli: &Cli) -> u8 {
+    #[cfg(unix)]
+    system::outlive_file_limit();
     if let Some(Task::Doctor) = cli.command {
         return examine(cli).await;
     }

@@ -14,7 +14,9 @@ pub mod loose;
 pub mod parse;
 pub mod repo;
 pub mod scripts;
+pub mod sweep;
 pub mod table;
+pub mod tail;
 pub mod walk;
 
 use std::path::{Path, PathBuf};
@@ -71,6 +73,8 @@ pub struct Judgement {
     pub touches: Vec<(PathBuf, Use)>,
     /// Files named by commands of which more is not known.
     pub named: Vec<PathBuf>,
+    /// Folders that are read as a whole.
+    pub sweeps: Vec<sweep::Sweep>,
     /// Whether an allow rule may speak for its commands: one line, nothing in the background.
     pub simple: bool,
 }
@@ -89,6 +93,7 @@ pub fn judge(line: &str, workdir: &Path, setting: &Setting<'_>) -> Judgement {
         views: Vec::new(),
         touches: Vec::new(),
         named: Vec::new(),
+        sweeps: Vec::new(),
         simple: false,
     };
     let tree = (line.len() <= MAX_SEARCH).then(|| grammar::tree(line)).flatten();
@@ -183,6 +188,7 @@ fn understood(
     found.named = walked.named.iter().map(|(path, _)| path.clone()).collect();
     let named = walked.named.into_iter().filter(|(_, usage)| *usage != Use::Look);
     found.touches.extend(named);
+    found.sweeps = walked.sweeps;
     found.commands = walked.parts;
 }
 
