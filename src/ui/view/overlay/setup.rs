@@ -30,7 +30,7 @@ pub(super) fn height(panel: &SetupPanel, width: u16) -> usize {
 pub(super) fn draw(panel: &SetupPanel, area: Rect, canvas: &mut Canvas<'_>) -> Option<Position> {
     canvas.rule(area, 0, Role::Border);
     let inner = inside(area);
-    canvas.row(inner, 0, &[Piece::new(Role::Title, "Choose a model").bold()]);
+    canvas.row(inner, 0, &[Piece::new(Role::Title, "Set up a provider").bold()]);
     let typing = panel.key_line();
     let frame = FRAME + usize::from(typing.is_some());
     let mut reason = reason(panel, area.width);
