@@ -70,7 +70,7 @@ fn five_megabytes_are_collapsed_quickly_and_sent_in_full() {
         feed(&mut stage, vec![Event::Paste(text.clone())]);
         let screen = stage.text();
         let spent = match (begin.1, work()) {
-            (Some(before), Some(after)) => after - before,
+            (Some(before), Some(after)) => after.saturating_sub(before),
             _ => begin.0.elapsed(),
         };
         // The limit is for a release build; this one is not optimised.

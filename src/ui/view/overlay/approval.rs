@@ -74,7 +74,13 @@ pub(super) fn draw(store: &Store, area: Rect, canvas: &mut Canvas<'_>) -> Option
     let mut notes = notes(store, area.width);
     let mut body = approvals.body(text_width(area.width));
     // What is asked comes before why; a note gives way to the first rows of the text.
+    let wanted = notes.len();
     notes.truncate(room.saturating_sub(body.len().min(3)));
+    if notes.len() < wanted
+        && let Some((_, last)) = notes.last_mut()
+    {
+        last.push_str(" …");
+    }
     let shown = room - notes.len();
     let is_cut = body.len() > shown;
     cut(&mut body, approvals.scroll(), shown);
