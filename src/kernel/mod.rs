@@ -13,6 +13,7 @@
 
 pub mod agent;
 mod approvals;
+pub mod budget;
 mod call;
 pub mod command;
 mod emit;
@@ -21,12 +22,17 @@ pub mod event;
 mod executor;
 pub mod isolate;
 pub mod message;
+mod monitor;
 pub mod ports;
 mod queue;
 pub mod repair;
 pub mod retry;
+pub mod route;
 mod run;
+mod scope;
 mod state;
 mod stop;
 mod stream;
 mod turn;
+mod unsaved;
+mod wrapup;

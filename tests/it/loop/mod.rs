@@ -13,12 +13,18 @@ mod fake_tools;
 
 mod abort;
 mod basic;
+mod budget;
+mod facts;
+mod guard;
 mod length;
+mod monitor;
 mod pipeline;
 mod queues;
 mod random;
 mod repair;
 mod retry;
+mod route;
 mod schedule;
 mod streaming;
 mod threads;
+mod wrapper;
