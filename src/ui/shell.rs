@@ -293,9 +293,10 @@ impl Shell {
     fn click(&self, input: Input) -> Msg {
         if let Input::Click { column, row } = input {
             let (width, height) = self.store.size;
-            let area = regions(&self.store, Rect { x: 0, y: 0, width, height }).transcript;
+            let regions = regions(&self.store, Rect { x: 0, y: 0, width, height });
+            let area = regions.transcript;
             let at = Position { x: column, y: row };
-            if self.rows.more_area(area).is_some_and(|more| more.contains(at)) {
+            if self.rows.more_area(area, regions.rule()).is_some_and(|more| more.contains(at)) {
                 return Msg::ClickMore;
             }
             if area.contains(at)

@@ -6,7 +6,10 @@ mod command;
 mod commandline;
 mod conversation;
 mod demo;
+mod failures;
+mod formats;
 mod harness;
+mod leaving;
 #[path = "../support/mock_llm/mod.rs"]
 mod mock_llm;
 mod panel;
@@ -14,5 +17,7 @@ mod print;
 #[path = "../support/pty.rs"]
 mod pty;
 mod service;
+mod sessions;
+mod settings;
 mod terminal;
 mod words;

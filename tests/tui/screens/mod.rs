@@ -7,5 +7,6 @@ mod looks;
 mod pastes;
 mod queueing;
 mod sizes;
+mod small;
 mod stage;
 mod starting;
