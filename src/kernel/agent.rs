@@ -57,6 +57,8 @@ pub struct AgentConfig {
     pub cache_key: String,
     /// How long a cancelled call may take to end before it is left behind, 2 s.
     pub grace: Duration,
+    /// Turns in a row in which a tool may fail before it is refused, 3.
+    pub breaker_limit: u32,
 }
 
 /// The default cap on turns: far above honest work, low enough to stop an endless one.
@@ -75,6 +77,7 @@ impl Default for AgentConfig {
             follow_mode: Delivery::default(),
             cache_key: String::new(),
             grace: Duration::from_secs(2),
+            breaker_limit: 3,
         }
     }
 }

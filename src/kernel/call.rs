@@ -8,6 +8,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::approvals;
+use super::dedupe::Cache;
 use super::error::{GateError, JournalError, ToolError};
 use super::event::{Approval, Event, Preview};
 use super::isolate::{isolated, isolated_now};
@@ -36,6 +37,20 @@ impl Refusal {
         Self { status: CallStatus::Panicked, text: format!("Error: Panic: {words}") }
     }
 
+    /// There is no tool of that name.
+    pub(crate) fn unknown(name: &str) -> Self {
+        Self { status: CallStatus::Error, text: format!("Unknown tool: {name}") }
+    }
+
+    /// The tool failed too often in a row.
+    pub(crate) fn disabled(name: &str, turns: u32) -> Self {
+        let message = format!(
+            "{name} is disabled after {turns} consecutive errors until the user writes; \
+             find another way, or say what is in the way"
+        );
+        Self::error(&ToolError::new("Disabled", message))
+    }
+
     pub(crate) fn denied(text: String) -> Self {
         Self { status: CallStatus::Denied, text }
     }
@@ -57,10 +72,7 @@ pub(crate) enum StageDone {
 pub(crate) fn check(ports: &Ports, call: &ToolCall) -> Result<ToolTraits, Refusal> {
     let tools = &ports.tools;
     let Some(traits) = tools.traits(&call.name) else {
-        return Err(Refusal {
-            status: CallStatus::Error,
-            text: format!("Unknown tool: {}", call.name),
-        });
+        return Err(Refusal::unknown(&call.name));
     };
     if let Some(invalid) = &call.invalid {
         let message = format!(
@@ -139,6 +151,24 @@ pub(crate) fn denial(verdict: &Result<Verdict, GateError>) -> Option<Refusal> {
         Err(error) => Some(Refusal::denied(approvals::denied_because(&error.to_string()))),
         Ok(Verdict::Allow | Verdict::AllowWith(_) | Verdict::Ask(_)) => None,
     }
+}
+
+/// Finds the answer to a call: an earlier one, when `cache` has one that is still good, or the
+/// tool's. The flag says which.
+pub(crate) async fn work(
+    ports: Ports,
+    cache: Option<Cache>,
+    call: ToolCall,
+    cancel: CancellationToken,
+    events: mpsc::WeakSender<Event>,
+) -> (ToolOutcome, bool) {
+    let tools = Arc::clone(&ports.tools);
+    let key = isolated_now(|| tools.cache_key(&call)).ok().flatten();
+    let (Some(cache), Some(key)) = (cache, key) else {
+        return (run(ports, call, cancel, events).await, false);
+    };
+    let running = run(ports, call.clone(), cancel.clone(), events);
+    cache.answer(tools.as_ref(), call, key, &cancel, Box::pin(running)).await
 }
 
 /// Runs the tool. A panic is its outcome; progress after its end is dropped.

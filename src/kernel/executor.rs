@@ -24,6 +24,7 @@ use super::error::JournalError;
 use super::event::{Approval, Event, Preview};
 use super::message::{Block, CallId, CallStatus, Detail, MessageId, RunId, ToolCall, ToolMessage};
 use super::ports::{Ports, ToolOutcome, ToolTraits};
+use super::state::Shared;
 
 mod answers;
 mod halt;
@@ -40,8 +41,8 @@ pub(crate) struct Executor {
     head: usize,
     stage: Option<StageBox>,
     running: usize,
-    ended: mpsc::UnboundedReceiver<(usize, ToolOutcome)>,
-    ends: mpsc::UnboundedSender<(usize, ToolOutcome)>,
+    ended: mpsc::UnboundedReceiver<(usize, End)>,
+    ends: mpsc::UnboundedSender<(usize, End)>,
     /// Fire when a cancelled call has used up its grace time.
     graces: FuturesUnordered<BoxFuture<'static, usize>>,
     outbox: VecDeque<Event>,
@@ -57,6 +58,9 @@ pub(crate) struct Executor {
     tally: Tally,
 }
 
+/// How a call's work ended, and whether the result is an earlier one.
+type End = (ToolOutcome, bool);
+
 /// What an executor needs from its run.
 #[derive(Clone, Debug)]
 pub(crate) struct ExecutorContext {
@@ -65,6 +69,7 @@ pub(crate) struct ExecutorContext {
     pub(crate) emitter: Emitter,
     pub(crate) abort: CancellationToken,
     pub(crate) tasks: TaskTracker,
+    pub(crate) shared: Arc<Shared>,
     pub(crate) run: RunId,
     pub(crate) turn: u32,
 }
@@ -86,6 +91,10 @@ struct Entry {
     phase: Phase,
     /// `ToolStart` was sent.
     announced: bool,
+    /// The breaker let it through.
+    admitted: bool,
+    /// Its result is an earlier one.
+    cached: bool,
     /// Its intent is on disk.
     side_effect: bool,
     cancel: CancellationToken,
@@ -129,7 +138,7 @@ impl std::fmt::Debug for StageBox {
 /// Something happened.
 #[derive(Debug)]
 pub(crate) enum Signal {
-    Ended(usize, ToolOutcome),
+    Ended(usize, Box<End>),
     Stage(StageDone),
     GraceOver(usize),
 }
@@ -166,6 +175,8 @@ impl Executor {
             traits,
             phase: Phase::Queued,
             announced: false,
+            admitted: false,
+            cached: false,
             side_effect: false,
             cancel: self.cx.abort.child_token(),
             halt: None,
@@ -194,7 +205,7 @@ impl Executor {
         };
         tokio::select! {
             biased;
-            Some((at, outcome)) = self.ended.recv() => Signal::Ended(at, outcome),
+            Some((at, end)) = self.ended.recv() => Signal::Ended(at, Box::new(end)),
             done = stage => Signal::Stage(done),
             Some(at) = self.graces.next(), if !self.graces.is_empty() => Signal::GraceOver(at),
         }
@@ -203,7 +214,7 @@ impl Executor {
     /// Reacts to a signal.
     pub(crate) fn on(&mut self, signal: Signal) {
         match signal {
-            Signal::Ended(at, outcome) => self.ended(at, outcome),
+            Signal::Ended(at, end) => self.ended(at, *end),
             Signal::GraceOver(at) => self.detach(at),
             Signal::Stage(done) => {
                 self.stage = None;
@@ -262,11 +273,12 @@ impl Executor {
         self.frozen || self.cx.abort.is_cancelled()
     }
 
-    fn ended(&mut self, at: usize, outcome: ToolOutcome) {
+    fn ended(&mut self, at: usize, (outcome, cached): End) {
         if !matches!(self.entries[at].phase, Phase::Running) {
             return;
         }
         self.running -= 1;
+        self.entries[at].cached = cached;
         let ToolOutcome { status, mut blocks, detail } = outcome;
         if status == CallStatus::Cancelled && blocks.is_empty() {
             let halt = self.entries[at].halt.unwrap_or(Halt::User);
@@ -299,6 +311,12 @@ impl Executor {
         self.announce(at, None);
         let entry = &mut self.entries[at];
         entry.phase = Phase::Done;
+        if entry.task.is_some() && entry.side_effect {
+            self.cx.shared.cache.invalidate();
+        }
+        if entry.admitted {
+            self.cx.shared.breaker.ended(&entry.call.name, status, detail.as_ref());
+        }
         let result = ToolMessage {
             id: MessageId(self.cx.ports.ids.next("msg")),
             at: self.cx.ports.clock.now(),
@@ -307,6 +325,7 @@ impl Executor {
             status,
             blocks,
             detail,
+            cached: entry.cached,
         };
         entry.result = Some(result.clone());
         if status != CallStatus::Ok {

@@ -13,8 +13,10 @@
 
 pub mod agent;
 mod approvals;
+mod breaker;
 mod call;
 pub mod command;
+pub mod dedupe;
 mod emit;
 pub mod error;
 pub mod event;

@@ -183,6 +183,20 @@ pub trait Toolbox: Send + Sync + Debug {
         call: &'a ToolCall,
     ) -> BoxFuture<'a, Result<Option<Preview>, ToolError>>;
 
+    /// Names the question that the call asks, when its result may answer the same question again;
+    /// `None` (the default) when every call must run. Pure; only for calls without side effects.
+    fn cache_key(&self, call: &ToolCall) -> Option<String> {
+        let _ = call;
+        None
+    }
+
+    /// The present state of what the call looks at: a result may outlive its turn as long as this
+    /// is the same. `None` (the default) keeps results within their turn.
+    fn fingerprint<'a>(&'a self, call: &'a ToolCall) -> BoxFuture<'a, Option<String>> {
+        let _ = call;
+        Box::pin(std::future::ready(None))
+    }
+
     /// Runs the call. Ends soon after `context.cancel` fires; a panic is the caller's to catch.
     fn run(&self, call: ToolCall, context: CallContext) -> BoxFuture<'_, ToolOutcome>;
 }

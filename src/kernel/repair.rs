@@ -198,5 +198,6 @@ fn missing(answer: &AssistantMessage, call: &ToolCall, text: &str) -> ToolMessag
         status: CallStatus::Error,
         blocks: vec![Block::text(text)],
         detail: None,
+        cached: false,
     }
 }

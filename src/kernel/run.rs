@@ -80,6 +80,7 @@ impl Run {
             emitter: emitter.clone(),
             abort: abort.clone(),
             tasks: tasks.clone(),
+            shared: Arc::clone(&shared),
             run: id.clone(),
             turn: 0,
         };
@@ -226,8 +227,12 @@ impl Run {
         origin: Origin,
         blocks: Vec<Block>,
     ) -> Result<(), Exit> {
+        if origin.is_user_written() {
+            self.shared.breaker.user_wrote();
+            self.shared.cache.invalidate();
+        }
         let (id, at) = (self.next_message_id(), self.now());
-        self.commit(Message::User(UserMessage { id, at, origin, blocks })).await?;
+        self.commit(Message::User(UserMessage { id, at, origin, blocks, before: None })).await?;
         self.unanswered = true;
         Ok(())
     }
@@ -265,6 +270,7 @@ impl Run {
             emitter: self.emitter.clone(),
             abort: self.abort.clone(),
             tasks: self.tasks.clone(),
+            shared: Arc::clone(&self.shared),
             run: self.id.clone(),
             turn: self.turn,
         })

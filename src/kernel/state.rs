@@ -5,7 +5,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
+use super::breaker::Breaker;
 use super::command::Answer;
+use super::dedupe::Cache;
 use super::event::{EndReason, Event, RunSummary};
 use super::message::{CallId, Message};
 use super::queue::Queues;
@@ -15,6 +17,8 @@ use super::queue::Queues;
 pub(crate) struct Shared {
     state: Mutex<State>,
     busy: watch::Sender<bool>,
+    pub(crate) breaker: Breaker,
+    pub(crate) cache: Cache,
 }
 
 #[derive(Debug)]
@@ -52,7 +56,12 @@ pub(crate) enum Control {
 impl Shared {
     pub(crate) fn new(history: Vec<Message>) -> Self {
         let state = State { history: Arc::new(history), queues: Queues::default(), active: None };
-        Self { state: Mutex::new(state), busy: watch::Sender::new(false) }
+        Self {
+            state: Mutex::new(state),
+            busy: watch::Sender::new(false),
+            breaker: Breaker::default(),
+            cache: Cache::default(),
+        }
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, State> {

@@ -62,6 +62,7 @@ impl Run {
     pub(super) async fn turn(&mut self) -> Result<Next, Exit> {
         self.turn += 1;
         self.turn_open = true;
+        self.shared.cache.new_turn();
         self.emitter.send(Event::TurnStart { turn: self.turn }).await;
         let next = self.attempts().await?;
         self.count_calls();

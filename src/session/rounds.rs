@@ -201,6 +201,7 @@ impl Rebuilt {
             status,
             blocks: vec![Block::text(text)],
             detail: None,
+            cached: false,
         }));
     }
 
@@ -220,6 +221,7 @@ impl Rebuilt {
             at: self.history.last().map_or(Timestamp::default(), Message::at),
             origin: Origin::Notice,
             blocks: vec![Block::text(text)],
+            before: None,
         }));
     }
 }

@@ -13,6 +13,8 @@ mod fake_tools;
 
 mod abort;
 mod basic;
+mod breaker;
+mod cache;
 mod length;
 mod pipeline;
 mod queues;
