@@ -12,7 +12,9 @@ use super::print::{headline, label, remark, remark_on};
 use super::report::{Report, Sink};
 use crate::app::service::{Level, Ready};
 use crate::kernel::command::{Answer, Mode};
-use crate::kernel::event::{Delta, EndReason, Event, Preview, Progress, RunError, RunSummary};
+use crate::kernel::event::{
+    Delta, EndReason, Event, Finished, Preview, Progress, RunError, RunSummary,
+};
 use crate::kernel::message::{CallStatus, Message, Stop, Usage, text_of};
 use crate::kernel::ports::Price;
 
@@ -91,6 +93,7 @@ enum Line<'a> {
     ApprovalAsked { id: &'a str, name: &'a str, reason: &'a str, preview: Option<&'a Preview> },
     ApprovalDenied { id: &'a str, name: &'a str, reason: String },
     ApprovalClosed { id: &'a str, allowed: bool },
+    Background { finished: &'a [Finished] },
     Retry { attempt: u32, max: u32, delay_ms: u64, error: &'a str },
     StreamFallback,
     Usage { usage: Usage },
@@ -152,6 +155,7 @@ fn lines<'a>(event: &'a Event, facts: &'a Facts) -> Vec<Line<'a>> {
         Event::Retry { attempt, max, delay_ms, error } => {
             Line::Retry { attempt: *attempt, max: *max, delay_ms: *delay_ms, error }
         }
+        Event::Notice { finished } => Line::Background { finished },
         Event::StreamFallback => Line::StreamFallback,
         Event::Usage { usage, .. } => Line::Usage { usage: *usage },
         Event::Status { text } => Line::Status { text },

@@ -44,6 +44,7 @@ pub fn remark_on(err: &mut dyn Write, event: &Event) {
         | Event::ApprovalClosed { .. }
         | Event::StreamFallback
         | Event::Usage { .. }
+        | Event::Notice { .. }
         | Event::TurnEnd { .. }
         | Event::RunEnd { .. }
         | Event::Queue { .. }

@@ -195,6 +195,7 @@ impl Agent {
             Command::Abort => self.abort(),
             Command::Answer { id, answer } => self.control(Control::Answer { id, answer }),
             Command::RetryNow => self.control(Control::RetryNow),
+            Command::Background { id } => self.control(Control::Background { id }),
             Command::CancelCall { id } => self.control(Control::CancelCall { id }),
             Command::Queue(edit) => self.edit(edit),
             Command::Configure(Setting::Mode(mode)) => {

@@ -11,11 +11,12 @@ use super::approvals;
 use super::dedupe::Cache;
 use super::error::{GateError, JournalError, ToolError};
 use super::event::{Approval, Event, Preview};
+use super::executor::End;
 use super::isolate::{isolated, isolated_now};
-use super::message::{Block, CallStatus, RunId, ToolCall};
+use super::message::{Block, CallId, CallStatus, RunId, ToolCall};
 use super::ports::{
-    CallContext, Durability, GateRequest, Ports, ProgressSink, Record, ToolOutcome, ToolTraits,
-    Verdict,
+    CallContext, Durability, GateRequest, Ports, ProgressSink, Record, Spending, ToolOutcome,
+    ToolTraits, Verdict,
 };
 
 /// How many characters of unreadable arguments a result quotes.
@@ -153,42 +154,61 @@ pub(crate) fn denial(verdict: &Result<Verdict, GateError>) -> Option<Refusal> {
     }
 }
 
-/// Finds the answer to a call: an earlier one, when `cache` has one that is still good, or the
-/// tool's. The flag says which.
-pub(crate) async fn work(
-    ports: Ports,
-    cache: Option<Cache>,
-    call: ToolCall,
-    cancel: CancellationToken,
-    events: mpsc::WeakSender<Event>,
-) -> (ToolOutcome, bool) {
-    let tools = Arc::clone(&ports.tools);
-    let key = isolated_now(|| tools.cache_key(&call)).ok().flatten();
-    let (Some(cache), Some(key)) = (cache, key) else {
-        return (run(ports, call, cancel, events).await, false);
-    };
-    let running = run(ports, call.clone(), cancel.clone(), events);
-    cache.answer(tools.as_ref(), call, key, &cancel, Box::pin(running)).await
+/// What the work of a started call needs.
+#[derive(Debug)]
+pub(crate) struct Work {
+    pub(crate) call: ToolCall,
+    pub(crate) cancel: CancellationToken,
+    pub(crate) background: CancellationToken,
+    /// Where progress is offered.
+    pub(crate) events: mpsc::WeakSender<Event>,
+    /// Where an earlier result may be found; none for calls that change something.
+    pub(crate) cache: Option<Cache>,
 }
 
-/// Runs the tool. A panic is its outcome; progress after its end is dropped.
-pub(crate) async fn run(
-    ports: Ports,
-    call: ToolCall,
-    cancel: CancellationToken,
-    events: mpsc::WeakSender<Event>,
-) -> ToolOutcome {
+/// Finds the answer to a call: an earlier one that is still good, or the tool's.
+pub(crate) async fn work(ports: Ports, work: Work) -> End {
+    let Work { call, cancel, background, events, cache } = work;
+    let tools = Arc::clone(&ports.tools);
+    let spent = Spending::default();
+    let key = isolated_now(|| tools.cache_key(&call)).ok().flatten();
     let open = Arc::new(std::sync::Mutex::new(true));
-    let gauge = Arc::clone(&open);
-    let id = call.id.clone();
-    let progress = ProgressSink::new(move |progress| {
-        let open = gauge.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let progress = progress(&call.id, events, Arc::clone(&open));
+    let context =
+        CallContext { cancel: cancel.clone(), background, progress, spent: spent.clone() };
+    let running = run(ports, call.clone(), context, open);
+    let (outcome, cached) = match cache.zip(key) {
+        Some((cache, key)) => {
+            cache.answer(tools.as_ref(), call, key, &cancel, Box::pin(running)).await
+        }
+        None => (running.await, false),
+    };
+    End { outcome, cached, spent: spent.total() }
+}
+
+/// Reports of one call, as long as `open` holds true.
+fn progress(
+    id: &CallId,
+    events: mpsc::WeakSender<Event>,
+    open: Arc<std::sync::Mutex<bool>>,
+) -> ProgressSink {
+    let id = id.clone();
+    ProgressSink::new(move |progress| {
+        let open = open.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         if *open && let Some(events) = events.upgrade() {
             // Without room the report is dropped; the next one replaces it anyway.
             let _full = events.try_send(Event::ToolProgress { id: id.clone(), progress });
         }
-    });
-    let context = CallContext { cancel, progress };
+    })
+}
+
+/// Runs the tool. A panic is its outcome; progress after its end is dropped.
+async fn run(
+    ports: Ports,
+    call: ToolCall,
+    context: CallContext,
+    open: Arc<std::sync::Mutex<bool>>,
+) -> ToolOutcome {
     let outcome = isolated(async move { ports.tools.run(call, context).await }).await;
     *open.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = false;
     outcome.unwrap_or_else(|words| {

@@ -21,8 +21,10 @@ use super::agent::AgentConfig;
 use super::call::{self, Refusal, Stage, StageDone};
 use super::emit::Emitter;
 use super::error::JournalError;
-use super::event::{Approval, Event, Preview};
-use super::message::{Block, CallId, CallStatus, Detail, MessageId, RunId, ToolCall, ToolMessage};
+use super::event::{Approval, Event, Preview, Purpose};
+use super::message::{
+    Block, CallId, CallStatus, Detail, MessageId, RunId, ToolCall, ToolMessage, Usage,
+};
 use super::ports::{Ports, ToolOutcome, ToolTraits};
 use super::state::Shared;
 
@@ -58,8 +60,15 @@ pub(crate) struct Executor {
     tally: Tally,
 }
 
-/// How a call's work ended, and whether the result is an earlier one.
-type End = (ToolOutcome, bool);
+/// How a call's work ended.
+#[derive(Debug)]
+pub(crate) struct End {
+    pub(crate) outcome: ToolOutcome,
+    /// Whether the result is an earlier one.
+    pub(crate) cached: bool,
+    /// What the tool spent on model calls of its own.
+    pub(crate) spent: Usage,
+}
 
 /// What an executor needs from its run.
 #[derive(Clone, Debug)]
@@ -80,6 +89,7 @@ pub(crate) struct Tally {
     pub(crate) calls: u32,
     pub(crate) errors: u32,
     pub(crate) unasked: u32,
+    pub(crate) spent: Usage,
 }
 
 #[derive(Debug)]
@@ -98,6 +108,8 @@ struct Entry {
     /// Its intent is on disk.
     side_effect: bool,
     cancel: CancellationToken,
+    /// Asks the running tool to go on in the background.
+    background: CancellationToken,
     halt: Option<Halt>,
     task: Option<AbortHandle>,
     result: Option<ToolMessage>,
@@ -179,6 +191,7 @@ impl Executor {
             cached: false,
             side_effect: false,
             cancel: self.cx.abort.child_token(),
+            background: CancellationToken::new(),
             halt: None,
             task: None,
             result: None,
@@ -273,12 +286,16 @@ impl Executor {
         self.frozen || self.cx.abort.is_cancelled()
     }
 
-    fn ended(&mut self, at: usize, (outcome, cached): End) {
+    fn ended(&mut self, at: usize, End { outcome, cached, spent }: End) {
         if !matches!(self.entries[at].phase, Phase::Running) {
             return;
         }
         self.running -= 1;
         self.entries[at].cached = cached;
+        if spent != Usage::default() {
+            self.tally.spent += spent;
+            self.outbox.push_back(Event::Usage { purpose: Purpose::Compress, usage: spent });
+        }
         let ToolOutcome { status, mut blocks, detail } = outcome;
         if status == CallStatus::Cancelled && blocks.is_empty() {
             let halt = self.entries[at].halt.unwrap_or(Halt::User);

@@ -23,6 +23,7 @@ pub mod event;
 mod executor;
 pub mod isolate;
 pub mod message;
+mod notices;
 pub mod ports;
 mod queue;
 pub mod repair;

@@ -3,7 +3,7 @@
 
 use std::fmt::Debug;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
@@ -266,8 +266,37 @@ pub enum Access {
 pub struct CallContext {
     /// Fires on abort, on `CancelCall` and on steering for `Interrupt::Cancel`.
     pub cancel: CancellationToken,
+    /// Fires when the user wants the work to go on in the background; a tool that can't do that
+    /// ignores it.
+    pub background: CancellationToken,
     /// Where reports go; never blocks, may drop.
     pub progress: ProgressSink,
+    /// Where the tool books what it spent on model calls of its own.
+    pub spent: Spending,
+}
+
+impl CallContext {
+    /// A context that nobody moves to the background and whose spending nobody asks for.
+    pub fn new(cancel: CancellationToken, progress: ProgressSink) -> Self {
+        let background = CancellationToken::new();
+        Self { cancel, background, progress, spent: Spending::default() }
+    }
+}
+
+/// Tokens that a tool spent on model calls of its own; clones share the account.
+#[derive(Clone, Debug, Default)]
+pub struct Spending(Arc<Mutex<Usage>>);
+
+impl Spending {
+    /// Books tokens.
+    pub fn add(&self, usage: Usage) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) += usage;
+    }
+
+    /// All that was booked.
+    pub fn total(&self) -> Usage {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// A lossy outlet for progress reports.
@@ -462,6 +491,38 @@ pub trait Clock: Send + Sync + Debug {
     fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()>;
 }
 
+/// Work that goes on beside the run and ends when it ends.
+pub trait Notices: Send + Sync + Debug {
+    /// What has ended and was not acknowledged, oldest first. Asking changes nothing.
+    fn peek(&self) -> Vec<Finished>;
+
+    /// The model has been told of these, durably.
+    fn acknowledge(&self, ids: &[String]);
+}
+
+/// A piece of background work that has ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Finished {
+    /// Its name, as the model knows it.
+    pub id: String,
+    /// How it ended, one word.
+    pub status: String,
+    /// What came of it, some hundred characters.
+    pub text: String,
+}
+
+/// Nothing goes on beside the run.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoNotices;
+
+impl Notices for NoNotices {
+    fn peek(&self) -> Vec<Finished> {
+        Vec::new()
+    }
+
+    fn acknowledge(&self, _ids: &[String]) {}
+}
+
 /// Ids and randomness.
 pub trait Ids: Send + Sync + Debug {
     /// A fresh id that starts with `prefix`, unique within the session.
@@ -484,6 +545,8 @@ pub struct Ports {
     pub context: Arc<dyn Context>,
     /// The journal.
     pub journal: Arc<dyn Journal>,
+    /// Work beside the run.
+    pub notices: Arc<dyn Notices>,
     /// The clock.
     pub clock: Arc<dyn Clock>,
     /// Ids.

@@ -136,6 +136,7 @@ impl Run {
     async fn begin(&mut self, start: Start) -> Result<(), Exit> {
         match start {
             Start::Prompt(blocks) => {
+                self.notices().await?;
                 let text = super::message::text_of(&blocks);
                 if let Err(exit) = self.commit_user(Origin::Prompt, blocks).await {
                     self.hand_back(text).await;
@@ -143,6 +144,7 @@ impl Run {
                 }
             }
             Start::Continue => {
+                self.notices().await?;
                 let state = self.shared.lock();
                 self.unanswered = repair::awaits_answer(&state.history);
                 if !self.unanswered && state.queues.is_empty() {
@@ -165,6 +167,7 @@ impl Run {
     async fn chat(&mut self) -> Result<(), Exit> {
         loop {
             self.check_abort()?;
+            self.notices().await?;
             self.deliver(QueueKind::Steer).await?;
             self.check_cap()?;
             match self.turn().await? {
@@ -235,6 +238,11 @@ impl Run {
         self.commit(Message::User(UserMessage { id, at, origin, blocks, before: None })).await?;
         self.unanswered = true;
         Ok(())
+    }
+
+    /// Something was committed that the model has to answer.
+    pub(super) fn owe_answer(&mut self) {
+        self.unanswered = true;
     }
 
     /// The one way into the context: journal, memory, event.

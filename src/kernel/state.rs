@@ -48,6 +48,9 @@ pub(crate) enum Control {
     CancelCall {
         id: CallId,
     },
+    Background {
+        id: CallId,
+    },
     RetryNow,
     /// Steering was queued.
     Steered,

@@ -8,6 +8,7 @@ use super::error::ModelError;
 use super::event::{Event, QueueKind};
 use super::executor::Halt;
 use super::message::{Block, MessageId, Origin, Stop, Usage};
+use super::notices;
 use super::ports::Request;
 use super::repair;
 use super::retry::{self, Decision};
@@ -88,6 +89,7 @@ impl Run {
                     if kept {
                         return Ok(Next::Again);
                     }
+                    self.notices().await?;
                     self.deliver(QueueKind::Steer).await?;
                 }
             }
@@ -97,14 +99,22 @@ impl Run {
     /// The view of the history that is sent, with every call paired.
     async fn request(&mut self) -> Result<Request, Exit> {
         let history = Arc::clone(&self.shared.lock().history);
-        let projection = tokio::select! {
+        let mut projection = tokio::select! {
             biased;
             () = self.abort.cancelled() => return Err(Exit::Aborted),
             projection = self.ports.context.project(&history, &self.model) => projection?,
         };
+        // What came while the view was made belongs to this request too; nothing is made anew.
+        let mut late = self.notices().await?;
+        if self.shared.lock().queues.has_fresh_steering() {
+            late |= self.deliver(QueueKind::Steer).await?;
+        }
+        if late {
+            projection.messages.extend_from_slice(&self.shared.lock().history[history.len()..]);
+        }
         Ok(Request {
             system: projection.system,
-            messages: repair::repair(projection.messages),
+            messages: repair::repair(notices::place(projection.messages)),
             tools: self.ports.tools.specs(),
             cache_key: self.config.cache_key.clone(),
         })

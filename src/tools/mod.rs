@@ -80,6 +80,8 @@ pub struct Job {
     pub id: CallId,
     /// Fires when the work is no longer wanted.
     pub cancel: CancellationToken,
+    /// Fires when the work is to go on in the background.
+    pub background: CancellationToken,
     /// Where reports go.
     pub progress: ProgressSink,
 }
@@ -300,8 +302,8 @@ impl Toolbox for Tools {
             let Some((row, args)) = resolve(&call) else {
                 return ToolOutcome::failed(&unknown(&call));
             };
-            let CallContext { cancel, progress } = context;
-            let job = Job { id: call.id.clone(), cancel, progress };
+            let CallContext { cancel, background, progress, spent: _ } = context;
+            let job = Job { id: call.id.clone(), cancel, background, progress };
             let outcome = (row.run)(&self.bench, args, job).await;
             self.finish(row, &call.id, outcome)
         })

@@ -99,7 +99,10 @@ impl RunCheck {
                 assert!(self.open_calls.is_empty(), "calls must end before the retry");
                 assert!(self.message.is_none(), "the broken answer must be closed first");
             }
-            Event::StreamFallback | Event::Usage { .. } | Event::Status { .. } => {}
+            Event::StreamFallback
+            | Event::Usage { .. }
+            | Event::Status { .. }
+            | Event::Notice { .. } => {}
             Event::RunStart { .. }
             | Event::RunEnd { .. }
             | Event::Queue { .. }

@@ -120,6 +120,14 @@ impl Executor {
         self.advance();
     }
 
+    /// Asks one running call to go on in the background.
+    pub(crate) fn background(&mut self, id: &CallId) {
+        let entry = self.entries.iter().find(|entry| &entry.call.id == id);
+        if let Some(entry) = entry.filter(|entry| matches!(entry.phase, Phase::Running)) {
+            entry.background.cancel();
+        }
+    }
+
     /// The call was told to stop and did not: its task is dropped, its late result too.
     pub(super) fn detach(&mut self, at: usize) {
         if !matches!(self.entries[at].phase, Phase::Running) {

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::{Entry, Executor, Halt, Phase, StageBox};
 use crate::kernel::agent::ToolStart;
-use crate::kernel::call::{self, Refusal, StageDone};
+use crate::kernel::call::{self, Refusal, StageDone, Work};
 use crate::kernel::error::GateError;
 use crate::kernel::event::{Event, Preview};
 use crate::kernel::message::ToolCall;
@@ -116,14 +116,14 @@ impl Executor {
             // Whatever is known may be wrong as soon as the call has begun.
             cache.invalidate();
         }
-        let cache = Some(cache).filter(|_| !entry.side_effect);
-        let work = call::work(
-            self.cx.ports.clone(),
-            cache,
+        let work = Work {
             call,
-            entry.cancel.clone(),
-            self.cx.emitter.offer(),
-        );
+            cancel: entry.cancel.clone(),
+            background: entry.background.clone(),
+            events: self.cx.emitter.offer(),
+            cache: Some(cache).filter(|_| !entry.side_effect),
+        };
+        let work = call::work(self.cx.ports.clone(), work);
         let ends = self.ends.clone();
         let task = self.cx.tasks.spawn(async move {
             let end = work.await;

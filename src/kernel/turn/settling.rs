@@ -140,6 +140,7 @@ impl Run {
         self.summary.tool_calls += tally.calls;
         self.summary.tool_errors += tally.errors;
         self.summary.denied_unasked += tally.unasked;
+        self.summary.usage += tally.spent;
     }
 
     pub(super) async fn book(&mut self, usage: Usage) {

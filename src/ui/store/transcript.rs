@@ -151,8 +151,9 @@ impl Transcript {
                 self.notice(Level::Error, message);
             }
             Event::RunEnd { summary } => self.end_run(summary, now_ms),
-            // Counters, queues, mode and refusals belong to other parts of the screen.
+            // News of background work is a message too; counters, queues, mode and refusals belong to other parts of the screen.
             Event::Usage { .. }
+            | Event::Notice { .. }
             | Event::TurnEnd { .. }
             | Event::Queue { .. }
             | Event::QueueReturned { .. }

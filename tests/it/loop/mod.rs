@@ -16,6 +16,7 @@ mod basic;
 mod breaker;
 mod cache;
 mod length;
+mod notices;
 mod pipeline;
 mod queues;
 mod random;

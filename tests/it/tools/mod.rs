@@ -112,7 +112,7 @@ fn call(name: &str, args: Value) -> ToolCall {
 }
 
 fn context() -> CallContext {
-    CallContext { cancel: CancellationToken::new(), progress: ProgressSink::none() }
+    CallContext::new(CancellationToken::new(), ProgressSink::none())
 }
 
 /// A sink that keeps every report.

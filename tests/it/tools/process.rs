@@ -131,7 +131,7 @@ async fn a_command_that_ignores_term_is_killed() {
 async fn a_cancelled_command_changes_nothing_later() {
     let desk = Desk::new();
     let cancel = CancellationToken::new();
-    let context = CallContext { cancel: cancel.clone(), progress: ProgressSink::none() };
+    let context = CallContext::new(cancel.clone(), ProgressSink::none());
     let run =
         desk.tools.run(call("bash", line("echo on; sleep 0.6; echo late > late.txt")), context);
     let stop = async {
