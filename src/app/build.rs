@@ -113,7 +113,7 @@ pub fn open(
         gate: Arc::clone(&gate) as _,
         context: Arc::new(context),
         journal: Arc::new(journal),
-        notices: Arc::new(crate::kernel::ports::NoNotices),
+        notices: tools.jobs(),
         clock: Arc::new(SystemClock),
         ids: Arc::new(SystemIds::new()),
     };

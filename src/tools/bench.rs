@@ -9,6 +9,7 @@ use crate::kernel::error::ToolError;
 
 use super::ToolsConfig;
 use super::environment::Environment;
+use super::jobs::Jobs;
 use super::mask::Mask;
 use super::paths;
 use super::process::Processes;
@@ -33,6 +34,8 @@ pub struct Bench {
     pub stamps: Arc<Stamps>,
     /// What was started and may still run.
     pub processes: Arc<Processes>,
+    /// What goes on in the background.
+    pub jobs: Arc<Jobs>,
 }
 
 impl Bench {
@@ -47,6 +50,7 @@ impl Bench {
             timeout: config.timeout,
             stamps: Arc::default(),
             processes: Arc::default(),
+            jobs: Arc::default(),
         }
     }
 

@@ -13,6 +13,7 @@ pub mod environment;
 pub mod files;
 pub mod glob;
 pub mod grep;
+pub mod jobs;
 pub mod kind;
 pub mod list;
 pub mod mask;
@@ -25,14 +26,18 @@ pub mod read;
 pub mod replace;
 pub mod schema;
 pub mod stamps;
+pub mod task_list;
+pub mod task_output;
+pub mod task_stop;
 pub mod validate;
 pub mod walk;
+pub mod watch;
 pub mod write;
 
 use std::fmt::Debug;
 use std::future::Future;
 use std::path::PathBuf;
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
@@ -41,6 +46,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
+use crate::kernel::dedupe::canonical;
 use crate::kernel::error::ToolError;
 use crate::kernel::event::Preview;
 use crate::kernel::message::{Block, CallId, CallStatus, Detail, ToolCall};
@@ -50,6 +56,7 @@ use crate::kernel::ports::{
 };
 
 use bench::Bench;
+use jobs::Jobs;
 
 /// One kind of call the model can make.
 pub trait Tool {
@@ -84,6 +91,8 @@ pub struct Job {
     pub background: CancellationToken,
     /// Where reports go.
     pub progress: ProgressSink,
+    /// Where the tool says which file holds all of its output, when its result does not.
+    pub original: Arc<OnceLock<PathBuf>>,
 }
 
 type PreviewFuture<'a> = BoxFuture<'a, Result<Option<Preview>, ToolError>>;
@@ -95,6 +104,8 @@ struct Row {
     description: &'static str,
     /// Whether a long result is saved and shortened on the way out.
     limited: bool,
+    /// Whether and how long a result may answer the same question again.
+    reuse: Reuse,
     schema: fn() -> Value,
     access: fn(&Bench, &Value) -> Vec<Access>,
     preview: for<'a> fn(&'a Bench, &'a CallId, Value) -> PreviewFuture<'a>,
@@ -112,6 +123,7 @@ impl Row {
             traits,
             description,
             limited: true,
+            reuse: Reuse::Never,
             schema: schema::of::<T::Args>,
             access: |bench, args| {
                 parse::<T::Args>(args.clone())
@@ -131,11 +143,28 @@ impl Row {
         }
     }
 
+    /// The result may answer the same question again.
+    const fn reusable(mut self, reuse: Reuse) -> Self {
+        self.reuse = reuse;
+        self
+    }
+
     /// The result is handed on whole; its tool has caps of its own.
     const fn unlimited(mut self) -> Self {
         self.limited = false;
         self
     }
+}
+
+/// How long a result may answer the same question again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reuse {
+    /// Every call runs.
+    Never,
+    /// Within its turn.
+    Turn,
+    /// As long as the file it came from is the same.
+    SameFile,
 }
 
 fn parse<T: DeserializeOwned>(args: Value) -> Result<T, ToolError> {
@@ -150,6 +179,9 @@ const CHANGE: ToolTraits =
 const SHELL: ToolTraits =
     ToolTraits { capability: Capability::Shell, concurrent: false, interrupt: Interrupt::Finish };
 
+const OWN: ToolTraits =
+    ToolTraits { capability: Capability::Internal, concurrent: true, interrupt: Interrupt::Cancel };
+
 macro_rules! text {
     ($name:literal) => {
         include_str!(concat!("../../assets/tools/", $name, ".md"))
@@ -158,13 +190,16 @@ macro_rules! text {
 
 /// The table, in the order the model is told. A new tool is a file and a row here.
 static TABLE: &[Row] = &[
-    Row::of::<read::Read>("read", LOOK, text!("read")).unlimited(),
+    Row::of::<read::Read>("read", LOOK, text!("read")).unlimited().reusable(Reuse::SameFile),
     Row::of::<write::Write>("write", CHANGE, text!("write")),
     Row::of::<edit::Edit>("edit", CHANGE, text!("edit")),
     Row::of::<bash::Bash>("bash", SHELL, text!("bash")).unlimited(),
-    Row::of::<grep::Grep>("grep", LOOK, text!("grep")),
-    Row::of::<glob::Glob>("glob", LOOK, text!("glob")),
-    Row::of::<list::List>("ls", LOOK, text!("ls")),
+    Row::of::<grep::Grep>("grep", LOOK, text!("grep")).reusable(Reuse::Turn),
+    Row::of::<glob::Glob>("glob", LOOK, text!("glob")).reusable(Reuse::Turn),
+    Row::of::<list::List>("ls", LOOK, text!("ls")).reusable(Reuse::Turn),
+    Row::of::<task_output::TaskOutput>("task_output", OWN, text!("task_output")).unlimited(),
+    Row::of::<task_list::TaskList>("task_list", OWN, text!("task_list")),
+    Row::of::<task_stop::TaskStop>("task_stop", OWN, text!("task_stop")),
 ];
 
 /// The rows as the model is told about them, made once per process.
@@ -220,9 +255,15 @@ impl Tools {
         Self { bench: Bench::new(config) }
     }
 
+    /// The background jobs.
+    pub fn jobs(&self) -> Arc<Jobs> {
+        Arc::clone(&self.bench.jobs)
+    }
+
     /// Stops every process that a tool started, left-over background processes included. Blocks
     /// for half a second at most.
     pub fn stop_all(&self) {
+        self.bench.jobs.stop_all();
         self.bench.processes.stop_all();
     }
 
@@ -297,13 +338,34 @@ impl Toolbox for Tools {
         }
     }
 
+    fn cache_key(&self, call: &ToolCall) -> Option<String> {
+        let (row, args) = resolve(call)?;
+        let Value::Object(args) = args else { return None };
+        // What runs beside us may change a file at any moment.
+        if row.reuse == Reuse::Never || self.bench.processes.any_alive() {
+            return None;
+        }
+        Some(format!("{} {}", row.name, canonical(&args)))
+    }
+
+    fn fingerprint<'a>(&'a self, call: &'a ToolCall) -> BoxFuture<'a, Option<String>> {
+        Box::pin(async move {
+            let (row, args) = resolve(call).filter(|(row, _)| row.reuse == Reuse::SameFile)?;
+            match (row.access)(&self.bench, &args).as_slice() {
+                [Access::Read(path)] => stamps::fingerprint(path).await,
+                _ => None,
+            }
+        })
+    }
+
     fn run(&self, call: ToolCall, context: CallContext) -> BoxFuture<'_, ToolOutcome> {
         Box::pin(async move {
             let Some((row, args)) = resolve(&call) else {
                 return ToolOutcome::failed(&unknown(&call));
             };
             let CallContext { cancel, background, progress, spent: _ } = context;
-            let job = Job { id: call.id.clone(), cancel, background, progress };
+            let original = Arc::default();
+            let job = Job { id: call.id.clone(), cancel, background, progress, original };
             let outcome = (row.run)(&self.bench, args, job).await;
             self.finish(row, &call.id, outcome)
         })

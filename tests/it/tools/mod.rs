@@ -3,6 +3,7 @@
 mod bash;
 mod capture;
 mod edit;
+mod jobs;
 mod process;
 mod read;
 mod schema;

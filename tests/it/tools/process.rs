@@ -14,12 +14,12 @@ fn line(command: &str) -> Value {
 }
 
 /// Whether a process with that word on its command line lives.
-fn lives(word: &str) -> bool {
+pub(super) fn lives(word: &str) -> bool {
     let found = std::process::Command::new("pgrep").args(["-f", "--", word]).output().unwrap();
     !found.stdout.is_empty()
 }
 
-async fn gone(word: &str) -> bool {
+pub(super) async fn gone(word: &str) -> bool {
     for _ in 0..100 {
         if !lives(word) {
             return true;
