@@ -22,6 +22,7 @@ use crate::prompt::assemble::{self, PromptInput, SessionFacts};
 use crate::prompt::instructions;
 use crate::session::journal::{NewSession, SessionJournal, fresh_id};
 use crate::session::{index, replay::Loaded};
+use crate::tools::compress::Compressor;
 use crate::tools::{Tools, ToolsConfig};
 
 use super::branch;
@@ -102,9 +103,10 @@ pub fn open(
 ) -> Result<Session, String> {
     let mut notices = Vec::new();
     let info = chosen.model.info();
-    let tools = Arc::new(tools(ground, chosen));
+    let tools = Arc::new(tools(ground, chosen, &mut notices));
     let (journal, loaded) = journal(ground, &info.model.to_string(), &tools, resume, &mut notices)?;
     let gate = Arc::new(PermissionGate::new(gate_config(ground, mode)));
+    notices.extend_from_slice(gate.warnings());
     let context = SessionContext::new(system_blocks(ground, &info.model.to_string(), &mut notices));
     let session = journal.id().to_owned();
     let ports = Ports {
@@ -149,12 +151,27 @@ fn agent_config(ground: &Ground, launch: &Launch, session: &str) -> AgentConfig 
     }
 }
 
-fn tools(ground: &Ground, chosen: &Chosen) -> Tools {
+/// The model for side work, when one is set up. Without it everything works, only longer.
+fn small_model(ground: &Ground, notices: &mut Vec<String>) -> Option<Arc<dyn Model>> {
+    let config = &ground.settings.config;
+    let wanted = config.small_model.as_deref().filter(|_| ground.demo.is_none())?;
+    let env = |name: &str| ground.env.var(name);
+    match resolve::resolve(Some(wanted), &env, &config.providers, &config.models) {
+        Ok(connection) => Some(crate::model::connect(connection)),
+        Err(error) => {
+            notices.push(format!("small_model {wanted} can't be used: {error}"));
+            None
+        }
+    }
+}
+
+fn tools(ground: &Ground, chosen: &Chosen, notices: &mut Vec<String>) -> Tools {
     let mut config = ToolsConfig::new(&ground.cwd, ground.paths.state_dir.join("results"));
     config.secret_values.clone_from(&chosen.secrets);
     let configured = ground.settings.config.providers.values();
     config.secret_env = configured.filter_map(|provider| provider.api_key_env.clone()).collect();
     config.timeout = Duration::from_secs(ground.settings.config.tools.bash_timeout_s.into());
+    config.compressor = small_model(ground, notices).map(Compressor::new);
     Tools::new(config)
 }
 

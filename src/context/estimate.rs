@@ -1,6 +1,8 @@
 //! Guesses tokens without a vocabulary: cheap, good to a tenth or two, meant to be corrected by the
 //! usage that services report.
 
+use std::borrow::Borrow;
+
 use crate::kernel::message::{Block, Message, ToolCall};
 use crate::kernel::ports::{SystemBlock, ToolSpec};
 
@@ -55,8 +57,8 @@ pub fn message(message: &Message) -> u64 {
 }
 
 /// Tokens of a history.
-pub fn history(messages: &[Message]) -> u64 {
-    messages.iter().map(message).sum()
+pub fn history<M: Borrow<Message>>(messages: &[M]) -> u64 {
+    messages.iter().map(|one| message(one.borrow())).sum()
 }
 
 /// Tokens of the system prompt.

@@ -7,7 +7,7 @@ use futures_util::future::BoxFuture;
 
 use crate::kernel::error::ContextError;
 use crate::kernel::message::Message;
-use crate::kernel::ports::{Context, ModelInfo, Projection, SystemBlock};
+use crate::kernel::ports::{Context, Projection, SystemBlock, View};
 
 /// The context of one session.
 #[derive(Clone, Debug)]
@@ -26,8 +26,8 @@ impl SessionContext {
 impl Context for SessionContext {
     fn project<'a>(
         &'a self,
-        history: &'a [Message],
-        _model: &'a ModelInfo,
+        history: &'a [Arc<Message>],
+        _view: View<'a>,
     ) -> BoxFuture<'a, Result<Projection, ContextError>> {
         let projection = Projection { system: self.system.to_vec(), messages: history.to_vec() };
         Box::pin(std::future::ready(Ok(projection)))

@@ -113,7 +113,7 @@ pub struct Snapshot {
     /// Whether a run is active.
     pub busy: bool,
     /// All committed messages.
-    pub history: Arc<Vec<Message>>,
+    pub history: Arc<Vec<Arc<Message>>>,
     /// Undelivered messages in delivery order.
     pub queue: Vec<QueueItem>,
 }
@@ -134,13 +134,13 @@ impl Agent {
     pub fn spawn(
         ports: Ports,
         mut config: AgentConfig,
-        history: Vec<Message>,
+        history: impl IntoIterator<Item = impl Into<Arc<Message>>>,
         events: mpsc::Sender<Event>,
     ) -> AgentHandle {
         if config.max_turns == 0 {
             config.max_turns = MAX_TURNS;
         }
-        let shared = Arc::new(Shared::new(history));
+        let shared = Arc::new(Shared::new(history.into_iter().map(Into::into).collect()));
         let (inputs, receiver) = mpsc::unbounded_channel();
         let handle = AgentHandle {
             inputs,
@@ -286,7 +286,7 @@ impl AgentHandle {
     }
 
     /// The state right now. Keep it for a short time only: while it lives, the next commit copies
-    /// the history.
+    /// the list of messages.
     pub fn snapshot(&self) -> Snapshot {
         let state = self.shared.lock();
         Snapshot {
@@ -294,6 +294,11 @@ impl AgentHandle {
             history: Arc::clone(&state.history),
             queue: state.queues.items(),
         }
+    }
+
+    /// Ends when no run is active.
+    pub async fn idle(&self) {
+        self.shared.idle().await;
     }
 
     /// Aborts the run and waits until it has ended, with every tool ended or left behind. Bounded

@@ -15,7 +15,7 @@ use super::executor::End;
 use super::isolate::{isolated, isolated_now};
 use super::message::{Block, CallId, CallStatus, RunId, ToolCall};
 use super::ports::{
-    CallContext, Durability, GateRequest, Ports, ProgressSink, Record, Spending, ToolOutcome,
+    Aside, CallContext, Durability, GateRequest, Ports, ProgressSink, Record, ToolOutcome,
     ToolTraits, Verdict,
 };
 
@@ -170,20 +170,22 @@ pub(crate) struct Work {
 pub(crate) async fn work(ports: Ports, work: Work) -> End {
     let Work { call, cancel, background, events, cache } = work;
     let tools = Arc::clone(&ports.tools);
-    let spent = Spending::default();
-    let key = isolated_now(|| tools.cache_key(&call)).ok().flatten();
+    let aside = Aside::default();
+    // A tool that can't name the question is asked anew.
+    let key = || isolated_now(|| tools.cache_key(&call)).ok().flatten();
+    let known = cache.and_then(|cache| Some((cache, key()?)));
     let open = Arc::new(std::sync::Mutex::new(true));
     let progress = progress(&call.id, events, Arc::clone(&open));
     let context =
-        CallContext { cancel: cancel.clone(), background, progress, spent: spent.clone() };
+        CallContext { cancel: cancel.clone(), background, progress, aside: aside.clone() };
     let running = run(ports, call.clone(), context, open);
-    let (outcome, cached) = match cache.zip(key) {
+    let (outcome, cached) = match known {
         Some((cache, key)) => {
             cache.answer(tools.as_ref(), call, key, &cancel, Box::pin(running)).await
         }
         None => (running.await, false),
     };
-    End { outcome, cached, spent: spent.total() }
+    End { outcome, cached, told: aside.take() }
 }
 
 /// Reports of one call, as long as `open` holds true.
@@ -213,11 +215,7 @@ async fn run(
     *open.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = false;
     outcome.unwrap_or_else(|words| {
         let refusal = Refusal::panicked(&words);
-        ToolOutcome {
-            status: refusal.status,
-            blocks: vec![Block::text(refusal.text)],
-            detail: None,
-        }
+        ToolOutcome::new(refusal.status, vec![Block::text(refusal.text)])
     })
 }
 

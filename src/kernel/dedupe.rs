@@ -171,7 +171,7 @@ impl Cache {
 
 /// The end of a call that waited for another one's run.
 fn cancelled() -> ToolOutcome {
-    ToolOutcome { status: CallStatus::Cancelled, blocks: Vec::new(), detail: None }
+    ToolOutcome::new(CallStatus::Cancelled, Vec::new())
 }
 
 /// The arguments in one form whatever order the model wrote them in; absent and `null` are the

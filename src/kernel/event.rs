@@ -221,6 +221,21 @@ pub struct Approval {
     pub danger: bool,
 }
 
+/// How much a chat is thought to need.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Tier {
+    /// A quick look: few tools, a short prompt.
+    Fast,
+    /// A short request.
+    Medium,
+    /// Real work.
+    #[default]
+    Full,
+}
+
 /// What a model call was made for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -25,7 +25,7 @@ use super::event::{Approval, Event, Preview, Purpose};
 use super::message::{
     Block, CallId, CallStatus, Detail, MessageId, RunId, ToolCall, ToolMessage, Usage,
 };
-use super::ports::{Ports, ToolOutcome, ToolTraits};
+use super::ports::{Ports, Told, ToolOutcome, ToolTraits};
 use super::state::Shared;
 
 mod answers;
@@ -66,8 +66,8 @@ pub(crate) struct End {
     pub(crate) outcome: ToolOutcome,
     /// Whether the result is an earlier one.
     pub(crate) cached: bool,
-    /// What the tool spent on model calls of its own.
-    pub(crate) spent: Usage,
+    /// What the tool told beside it.
+    pub(crate) told: Told,
 }
 
 /// What an executor needs from its run.
@@ -286,22 +286,28 @@ impl Executor {
         self.frozen || self.cx.abort.is_cancelled()
     }
 
-    fn ended(&mut self, at: usize, End { outcome, cached, spent }: End) {
+    fn ended(&mut self, at: usize, End { outcome, cached, told }: End) {
         if !matches!(self.entries[at].phase, Phase::Running) {
             return;
         }
         self.running -= 1;
         self.entries[at].cached = cached;
-        if spent != Usage::default() {
-            self.tally.spent += spent;
-            self.outbox.push_back(Event::Usage { purpose: Purpose::Compress, usage: spent });
-        }
-        let ToolOutcome { status, mut blocks, detail } = outcome;
+        self.tell(told);
+        let ToolOutcome { status, mut blocks, detail, terminal: _ } = outcome;
         if status == CallStatus::Cancelled && blocks.is_empty() {
             let halt = self.entries[at].halt.unwrap_or(Halt::User);
             blocks.push(Block::text(halt.stopped()));
         }
         self.finish(at, status, blocks, detail);
+    }
+
+    /// Passes on what a tool told beside its result.
+    fn tell(&mut self, Told { spent, remarks }: Told) {
+        if spent != Usage::default() {
+            self.tally.spent += spent;
+            self.outbox.push_back(Event::Usage { purpose: Purpose::Compress, usage: spent });
+        }
+        self.outbox.extend(remarks.into_iter().map(|text| Event::Status { text }));
     }
 
     fn announce(&mut self, at: usize, preview: Option<Preview>) {

@@ -6,6 +6,8 @@
 //! prompt. The journal only grows, so a block that comes after its question names it in `before`,
 //! and [`place`] puts it there for the model.
 
+use std::sync::Arc;
+
 use super::event::Event;
 use super::message::{Block, Message, MessageId, Origin, UserMessage};
 use super::ports::Finished;
@@ -36,8 +38,9 @@ impl Run {
 }
 
 /// The user's newest words, when nothing but news has come after them.
-fn open_question(history: &[Message]) -> Option<&MessageId> {
-    let last = history.iter().rev().find(|message| !matches!(message, Message::Note(_)))?;
+fn open_question(history: &[Arc<Message>]) -> Option<&MessageId> {
+    let mut backwards = history.iter().rev().map(AsRef::as_ref);
+    let last = backwards.find(|message| !matches!(message, Message::Note(_)))?;
     match last {
         Message::User(user) if user.origin.is_user_written() => Some(&user.id),
         Message::User(user) => user.before.as_ref(),
@@ -47,7 +50,7 @@ fn open_question(history: &[Message]) -> Option<&MessageId> {
 
 /// The view with every message that names another one directly before that one. One whose partner
 /// is not in the view stays where it is.
-pub(crate) fn place(view: Vec<Message>) -> Vec<Message> {
+pub(crate) fn place(view: Vec<Arc<Message>>) -> Vec<Arc<Message>> {
     let named = |message: &Message| match message {
         Message::User(user) => user.before.clone(),
         _ => None,
@@ -55,7 +58,7 @@ pub(crate) fn place(view: Vec<Message>) -> Vec<Message> {
     if !view.iter().any(|message| named(message).is_some()) {
         return view;
     }
-    let mut out: Vec<Message> = Vec::with_capacity(view.len());
+    let mut out: Vec<Arc<Message>> = Vec::with_capacity(view.len());
     for message in view {
         let at = named(&message).and_then(|id| out.iter().rposition(|other| *other.id() == id));
         match at {

@@ -3,7 +3,7 @@
 
 use std::fmt::Debug;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
@@ -14,11 +14,15 @@ use tokio_util::sync::CancellationToken;
 
 use super::command::Mode;
 use super::error::{ContextError, GateError, JournalError, ModelError, ToolError};
-use super::event::{Approval, Preview, Progress};
+use super::event::{Approval, Preview, Progress, Tier};
 use super::message::{
     Block, CallId, CallStatus, Detail, Message, ModelRef, Opaque, RunId, Stop, Timestamp, ToolCall,
     Usage,
 };
+
+mod beside;
+
+pub use beside::{Aside, Finished, NoNotices, Notices, Told};
 
 // ---- model -------------------------------------------------------------------------------------
 
@@ -75,16 +79,32 @@ impl Price {
 }
 
 /// One request. The same history gives the same bytes on the wire.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Request {
     /// Byte-stable system blocks, stable part first.
     pub system: Vec<SystemBlock>,
     /// Model-visible history with calls and results paired and adjacent.
-    pub messages: Vec<Message>,
+    pub messages: Vec<Arc<Message>>,
     /// Tools in stable order.
     pub tools: Arc<[ToolSpec]>,
     /// Names the session to services that route by a cache key.
     pub cache_key: String,
+    /// A word of the harness that goes at the end of the user's side of this one request. Never
+    /// part of the history, never under a cache mark.
+    pub reminder: Option<String>,
+    /// Whether the model may call tools.
+    pub tool_choice: ToolChoice,
+}
+
+/// Whether the model may call tools. The tools stay in the request either way, so that the cached
+/// prefix stays valid.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ToolChoice {
+    /// As it likes.
+    #[default]
+    Auto,
+    /// It must answer in text.
+    None,
 }
 
 /// A part of the system prompt.
@@ -210,6 +230,33 @@ pub struct ToolTraits {
     pub concurrent: bool,
     /// What steering does to a running call.
     pub interrupt: Interrupt,
+    /// Whether it must be the only call of its answer: the others are skipped.
+    pub exclusive: bool,
+    /// Whether it looks at state that changes by itself, so that the same call with another result
+    /// is progress.
+    pub polls: bool,
+}
+
+impl ToolTraits {
+    /// A plain tool; commands and other machines count as polled.
+    pub const fn new(capability: Capability, concurrent: bool, interrupt: Interrupt) -> Self {
+        let polls = matches!(capability, Capability::Shell | Capability::Network);
+        Self { capability, concurrent, interrupt, exclusive: false, polls }
+    }
+
+    /// The same as the only call of its answer.
+    #[must_use]
+    pub const fn exclusive(mut self) -> Self {
+        self.exclusive = true;
+        self
+    }
+
+    /// The same, looking at state that changes by itself.
+    #[must_use]
+    pub const fn polling(mut self) -> Self {
+        self.polls = true;
+        self
+    }
 }
 
 /// What a tool may do.
@@ -271,31 +318,15 @@ pub struct CallContext {
     pub background: CancellationToken,
     /// Where reports go; never blocks, may drop.
     pub progress: ProgressSink,
-    /// Where the tool books what it spent on model calls of its own.
-    pub spent: Spending,
+    /// Where the tool tells what does not belong into its result.
+    pub aside: Aside,
 }
 
 impl CallContext {
-    /// A context that nobody moves to the background and whose spending nobody asks for.
+    /// A context that nobody moves to the background and whose asides nobody hears.
     pub fn new(cancel: CancellationToken, progress: ProgressSink) -> Self {
         let background = CancellationToken::new();
-        Self { cancel, background, progress, spent: Spending::default() }
-    }
-}
-
-/// Tokens that a tool spent on model calls of its own; clones share the account.
-#[derive(Clone, Debug, Default)]
-pub struct Spending(Arc<Mutex<Usage>>);
-
-impl Spending {
-    /// Books tokens.
-    pub fn add(&self, usage: Usage) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) += usage;
-    }
-
-    /// All that was booked.
-    pub fn total(&self) -> Usage {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        Self { cancel, background, progress, aside: Aside::default() }
     }
 }
 
@@ -335,27 +366,37 @@ pub struct ToolOutcome {
     pub blocks: Vec<Block>,
     /// What only the screen shows.
     pub detail: Option<Detail>,
+    /// Whether the run may stop here; counts only with `Ok`.
+    pub terminal: bool,
 }
 
 impl ToolOutcome {
+    /// An outcome without facts for the screen.
+    pub fn new(status: CallStatus, blocks: Vec<Block>) -> Self {
+        Self { status, blocks, detail: None, terminal: false }
+    }
+
     /// A success with this text.
     pub fn ok(text: impl Into<String>) -> Self {
-        Self { status: CallStatus::Ok, blocks: vec![Block::text(text)], detail: None }
+        Self::new(CallStatus::Ok, vec![Block::text(text)])
     }
 
     /// A failure; the model sees `Error: <kind>: <message>`.
     pub fn failed(error: &ToolError) -> Self {
-        Self {
-            status: CallStatus::Error,
-            blocks: vec![Block::text(format!("Error: {error}"))],
-            detail: None,
-        }
+        Self::new(CallStatus::Error, vec![Block::text(format!("Error: {error}"))])
     }
 
     /// The same with facts for the screen.
     #[must_use]
     pub fn with_detail(mut self, detail: Detail) -> Self {
         self.detail = Some(detail);
+        self
+    }
+
+    /// The same as the last thing the run has to do.
+    #[must_use]
+    pub fn and_stop(mut self) -> Self {
+        self.terminal = true;
         self
     }
 }
@@ -417,9 +458,29 @@ pub trait Context: Send + Sync + Debug {
     /// The view to send. Never changes `history`.
     fn project<'a>(
         &'a self,
-        history: &'a [Message],
-        model: &'a ModelInfo,
+        history: &'a [Arc<Message>],
+        view: View<'a>,
     ) -> BoxFuture<'a, Result<Projection, ContextError>>;
+
+    /// The service refused the last view as larger than its window: makes the next one smaller by
+    /// all means. `false` when nothing could be saved.
+    fn recover<'a>(
+        &'a self,
+        history: &'a [Arc<Message>],
+        view: View<'a>,
+    ) -> BoxFuture<'a, Result<bool, ContextError>> {
+        let _ = (history, view);
+        Box::pin(std::future::ready(Ok(false)))
+    }
+}
+
+/// For whom a view is made.
+#[derive(Clone, Copy, Debug)]
+pub struct View<'a> {
+    /// The model that will read it.
+    pub model: &'a ModelInfo,
+    /// The tier of the chat. Medium and full get the same bytes.
+    pub tier: Tier,
 }
 
 /// The view to send.
@@ -428,7 +489,7 @@ pub struct Projection {
     /// System prompt.
     pub system: Vec<SystemBlock>,
     /// Messages in order.
-    pub messages: Vec<Message>,
+    pub messages: Vec<Arc<Message>>,
 }
 
 /// The durable record of a session.
@@ -489,38 +550,6 @@ pub trait Clock: Send + Sync + Debug {
 
     /// Ends after `duration`.
     fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()>;
-}
-
-/// Work that goes on beside the run and ends when it ends.
-pub trait Notices: Send + Sync + Debug {
-    /// What has ended and was not acknowledged, oldest first. Asking changes nothing.
-    fn peek(&self) -> Vec<Finished>;
-
-    /// The model has been told of these, durably.
-    fn acknowledge(&self, ids: &[String]);
-}
-
-/// A piece of background work that has ended.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Finished {
-    /// Its name, as the model knows it.
-    pub id: String,
-    /// How it ended, one word.
-    pub status: String,
-    /// What came of it, some hundred characters.
-    pub text: String,
-}
-
-/// Nothing goes on beside the run.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct NoNotices;
-
-impl Notices for NoNotices {
-    fn peek(&self) -> Vec<Finished> {
-        Vec::new()
-    }
-
-    fn acknowledge(&self, _ids: &[String]) {}
 }
 
 /// Ids and randomness.

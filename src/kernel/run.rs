@@ -254,7 +254,7 @@ impl Run {
         let record = Record::Message { message };
         self.ports.journal.append(&record, durability).await?;
         if let Record::Message { message } = record {
-            Arc::make_mut(&mut self.shared.lock().history).push(message.clone());
+            Arc::make_mut(&mut self.shared.lock().history).push(Arc::new(message.clone()));
             self.emitter.send(Event::MessageEnd { message }).await;
         }
         Ok(())
@@ -262,7 +262,7 @@ impl Run {
 
     /// Now, but never before the newest message.
     pub(super) fn now(&self) -> Timestamp {
-        let newest = self.shared.lock().history.last().map(Message::at).unwrap_or_default();
+        let newest = self.shared.lock().history.last().map(|last| last.at()).unwrap_or_default();
         self.ports.clock.now().max(newest)
     }
 

@@ -23,8 +23,9 @@ pub(crate) struct Shared {
 
 #[derive(Debug)]
 pub(crate) struct State {
-    /// Grown in place as long as no snapshot is alive, copied otherwise.
-    pub(crate) history: Arc<Vec<Message>>,
+    /// Grown in place as long as no snapshot is alive; otherwise the list is copied, never the
+    /// messages.
+    pub(crate) history: Arc<Vec<Arc<Message>>>,
     pub(crate) queues: Queues,
     /// The run, from its start until just before its `RunEnd`.
     pub(crate) active: Option<Active>,
@@ -57,7 +58,7 @@ pub(crate) enum Control {
 }
 
 impl Shared {
-    pub(crate) fn new(history: Vec<Message>) -> Self {
+    pub(crate) fn new(history: Vec<Arc<Message>>) -> Self {
         let state = State { history: Arc::new(history), queues: Queues::default(), active: None };
         Self {
             state: Mutex::new(state),

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::error::ModelError;
-use super::event::{Event, QueueKind};
+use super::event::{Event, QueueKind, Tier};
 use super::executor::Halt;
 use super::message::{Block, MessageId, Origin, Stop, Usage};
 use super::notices;
-use super::ports::Request;
+use super::ports::{Request, ToolChoice, View};
 use super::repair;
 use super::retry::{self, Decision};
 use super::run::Run;
@@ -99,10 +99,11 @@ impl Run {
     /// The view of the history that is sent, with every call paired.
     async fn request(&mut self) -> Result<Request, Exit> {
         let history = Arc::clone(&self.shared.lock().history);
+        let view = View { model: &self.model, tier: Tier::Full };
         let mut projection = tokio::select! {
             biased;
             () = self.abort.cancelled() => return Err(Exit::Aborted),
-            projection = self.ports.context.project(&history, &self.model) => projection?,
+            projection = self.ports.context.project(&history, view) => projection?,
         };
         // What came while the view was made belongs to this request too; nothing is made anew.
         let mut late = self.notices().await?;
@@ -117,6 +118,8 @@ impl Run {
             messages: repair::repair(notices::place(projection.messages)),
             tools: self.ports.tools.specs(),
             cache_key: self.config.cache_key.clone(),
+            reminder: None,
+            tool_choice: ToolChoice::Auto,
         })
     }
 

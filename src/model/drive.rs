@@ -6,6 +6,7 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use eventsource_stream::Event;
+use futures_util::FutureExt;
 use futures_util::stream::{self, Stream, StreamExt};
 use tokio::time::Instant;
 
@@ -18,6 +19,9 @@ use super::sse::{self, SseError};
 
 /// Decoded events, in order.
 pub type Out = VecDeque<StreamEvent>;
+
+/// Most events that are joined into one delta.
+const GULP: usize = 256;
 
 /// One dialect's reading of an answer.
 pub trait Decoder: Send + 'static {
@@ -32,6 +36,26 @@ pub trait Decoder: Send + 'static {
 
     /// Whether the terminal event was seen; nothing is read after it.
     fn is_done(&self) -> bool;
+}
+
+fn ends_in_text(out: &Out) -> bool {
+    matches!(out.back(), Some(StreamEvent::TextDelta { .. } | StreamEvent::ThinkingDelta { .. }))
+}
+
+/// Makes one of the last two events when both add to the same text.
+fn join_tail(out: &mut Out) {
+    let Some(last) = out.pop_back() else { return };
+    match (out.back_mut(), last) {
+        (
+            Some(StreamEvent::TextDelta { index, text }),
+            StreamEvent::TextDelta { index: same, text: more },
+        )
+        | (
+            Some(StreamEvent::ThinkingDelta { index, text }),
+            StreamEvent::ThinkingDelta { index: same, text: more },
+        ) if *index == same => text.push_str(&more),
+        (_, last) => out.push_back(last),
+    }
 }
 
 type Events = Pin<Box<dyn Stream<Item = Result<Event, SseError>> + Send>>;
@@ -94,19 +118,38 @@ impl<D: Decoder> Driver<D> {
                 return None;
             }
             let event = self.receive().await;
-            let read = match event {
-                Some(Ok(event)) => self.decoder.event(&event.event, &event.data, &mut self.out),
-                // After a complete answer a late fault of the connection no longer matters.
-                Some(Err(_)) if self.decoder.is_settled() => self.finish(),
-                Some(Err(error)) => Err(self.broken(error)),
-                None => self.finish(),
-            };
-            if let Err(error) = read {
-                self.error = Some(error);
+            self.read(event);
+            self.gulp();
+        }
+    }
+
+    /// Decodes one event, or notes why there are no more.
+    fn read(&mut self, event: Option<Result<Event, SseError>>) {
+        let read = match event {
+            Some(Ok(event)) => self.decoder.event(&event.event, &event.data, &mut self.out),
+            // After a complete answer a late fault of the connection no longer matters.
+            Some(Err(_)) if self.decoder.is_settled() => self.finish(),
+            Some(Err(error)) => Err(self.broken(error)),
+            None => self.finish(),
+        };
+        if let Err(error) = read {
+            self.error = Some(error);
+        }
+        if self.error.is_some() || self.decoder.is_done() {
+            self.close();
+        }
+    }
+
+    /// Joins text that has already arrived into one delta: a fast service sends hundreds of tokens
+    /// in one packet, and everything above pays by the delta. Never waits.
+    fn gulp(&mut self) {
+        for _ in 0..GULP {
+            if !ends_in_text(&self.out) || self.ended || self.decoder.is_settled() {
+                return;
             }
-            if self.error.is_some() || self.decoder.is_done() {
-                self.close();
-            }
+            let Some(event) = self.events.next().now_or_never() else { return };
+            self.read(event);
+            join_tail(&mut self.out);
         }
     }
 

@@ -3,6 +3,7 @@
 //! and distinct. Works round by round, so ids that a server uses again and again stay apart; the
 //! same history always gives the same turns.
 
+use std::borrow::Borrow;
 use std::sync::LazyLock;
 
 use crate::kernel::message::{
@@ -85,15 +86,15 @@ struct Builder<'a> {
 
 /// The turns of a history. `keeps` says which blocks of an answer the dialect can send back (a
 /// signature only to its maker); calls and text that is not blank are always kept.
-pub fn turns(
-    messages: &[Message],
+pub fn turns<M: Borrow<Message>>(
+    messages: &[M],
     style: IdStyle,
     keeps: impl Fn(&AssistantMessage, &Block) -> bool,
 ) -> Vec<Turn<'_>> {
     let ids = WireIds::new(style);
     let mut builder = Builder { turns: Vec::new(), open: Vec::new(), blocks: Vec::new(), ids };
     for message in messages {
-        match message {
+        match message.borrow() {
             Message::User(user) => {
                 builder.blocks.extend(user.blocks.iter().filter(|block| !is_blank(block)));
             }

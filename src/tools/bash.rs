@@ -136,7 +136,7 @@ async fn waited_for(mut watch: Watch, end: &End, job: &Job, started: Instant) ->
     }
     let elapsed_ms = started.elapsed().as_millis() as u64;
     let detail = Detail::Shell { exit, elapsed_ms, bytes };
-    ToolOutcome { status, blocks: vec![Block::text(text)], detail: Some(detail) }
+    ToolOutcome::new(status, vec![Block::text(text)]).with_detail(detail)
 }
 
 /// The result of a command that goes on by itself.

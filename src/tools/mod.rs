@@ -7,6 +7,7 @@ pub mod bench;
 pub mod capture;
 pub mod clean;
 pub mod closest;
+pub mod compress;
 pub mod diff;
 pub mod edit;
 pub mod environment;
@@ -51,11 +52,12 @@ use crate::kernel::error::ToolError;
 use crate::kernel::event::Preview;
 use crate::kernel::message::{Block, CallId, CallStatus, Detail, ToolCall};
 use crate::kernel::ports::{
-    Access, CallContext, Capability, Interrupt, ProgressSink, ToolOutcome, ToolSpec, ToolTraits,
-    Toolbox,
+    Access, Aside, CallContext, Capability, Interrupt, ProgressSink, ToolOutcome, ToolSpec,
+    ToolTraits, Toolbox,
 };
 
 use bench::Bench;
+use compress::Compressor;
 use jobs::Jobs;
 
 /// One kind of call the model can make.
@@ -102,8 +104,8 @@ struct Row {
     name: &'static str,
     traits: ToolTraits,
     description: &'static str,
-    /// Whether a long result is saved and shortened on the way out.
-    limited: bool,
+    /// What becomes of a long result.
+    length: Length,
     /// Whether and how long a result may answer the same question again.
     reuse: Reuse,
     schema: fn() -> Value,
@@ -122,7 +124,7 @@ impl Row {
             name,
             traits,
             description,
-            limited: true,
+            length: Length::Cap,
             reuse: Reuse::Never,
             schema: schema::of::<T::Args>,
             access: |bench, args| {
@@ -149,11 +151,23 @@ impl Row {
         self
     }
 
-    /// The result is handed on whole; its tool has caps of its own.
-    const fn unlimited(mut self) -> Self {
-        self.limited = false;
+    /// Another way with long results than to cap them.
+    const fn when_long(mut self, length: Length) -> Self {
+        self.length = length;
         self
     }
+}
+
+/// What becomes of a long result on its way to the model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Length {
+    /// It is handed on as it is; its tool has caps of its own.
+    Verbatim,
+    /// Beginning and end, and the whole in a file.
+    Cap,
+    /// The same, but a good one is made short by the small model, when there is one. The tool has
+    /// caps of its own.
+    Summarize,
 }
 
 /// How long a result may answer the same question again.
@@ -172,15 +186,11 @@ fn parse<T: DeserializeOwned>(args: Value) -> Result<T, ToolError> {
         .map_err(|error| ToolError::new("InvalidArguments", error.to_string()))
 }
 
-const LOOK: ToolTraits =
-    ToolTraits { capability: Capability::Read, concurrent: true, interrupt: Interrupt::Cancel };
-const CHANGE: ToolTraits =
-    ToolTraits { capability: Capability::Write, concurrent: false, interrupt: Interrupt::Finish };
-const SHELL: ToolTraits =
-    ToolTraits { capability: Capability::Shell, concurrent: false, interrupt: Interrupt::Finish };
+const LOOK: ToolTraits = ToolTraits::new(Capability::Read, true, Interrupt::Cancel);
+const CHANGE: ToolTraits = ToolTraits::new(Capability::Write, false, Interrupt::Finish);
+const SHELL: ToolTraits = ToolTraits::new(Capability::Shell, false, Interrupt::Finish);
 
-const OWN: ToolTraits =
-    ToolTraits { capability: Capability::Internal, concurrent: true, interrupt: Interrupt::Cancel };
+const OWN: ToolTraits = ToolTraits::new(Capability::Internal, true, Interrupt::Cancel);
 
 macro_rules! text {
     ($name:literal) => {
@@ -190,14 +200,17 @@ macro_rules! text {
 
 /// The table, in the order the model is told. A new tool is a file and a row here.
 static TABLE: &[Row] = &[
-    Row::of::<read::Read>("read", LOOK, text!("read")).unlimited().reusable(Reuse::SameFile),
+    Row::of::<read::Read>("read", LOOK, text!("read"))
+        .when_long(Length::Verbatim)
+        .reusable(Reuse::SameFile),
     Row::of::<write::Write>("write", CHANGE, text!("write")),
     Row::of::<edit::Edit>("edit", CHANGE, text!("edit")),
-    Row::of::<bash::Bash>("bash", SHELL, text!("bash")).unlimited(),
+    Row::of::<bash::Bash>("bash", SHELL, text!("bash")).when_long(Length::Summarize),
     Row::of::<grep::Grep>("grep", LOOK, text!("grep")).reusable(Reuse::Turn),
     Row::of::<glob::Glob>("glob", LOOK, text!("glob")).reusable(Reuse::Turn),
     Row::of::<list::List>("ls", LOOK, text!("ls")).reusable(Reuse::Turn),
-    Row::of::<task_output::TaskOutput>("task_output", OWN, text!("task_output")).unlimited(),
+    Row::of::<task_output::TaskOutput>("task_output", OWN.polling(), text!("task_output"))
+        .when_long(Length::Verbatim),
     Row::of::<task_list::TaskList>("task_list", OWN, text!("task_list")),
     Row::of::<task_stop::TaskStop>("task_stop", OWN, text!("task_stop")),
 ];
@@ -227,6 +240,8 @@ pub struct ToolsConfig {
     pub shell: PathBuf,
     /// How long a command may run when the call does not say. Default 120 s.
     pub timeout: Duration,
+    /// What makes long output short; without it long output is cut. Default none.
+    pub compressor: Option<Compressor>,
 }
 
 impl ToolsConfig {
@@ -239,6 +254,7 @@ impl ToolsConfig {
             secret_env: Vec::new(),
             shell: PathBuf::from("bash"),
             timeout: Duration::from_mins(2),
+            compressor: None,
         }
     }
 }
@@ -247,12 +263,14 @@ impl ToolsConfig {
 #[derive(Debug)]
 pub struct Tools {
     bench: Bench,
+    compressor: Option<Compressor>,
 }
 
 impl Tools {
     /// Tools that work as `config` says.
-    pub fn new(config: ToolsConfig) -> Self {
-        Self { bench: Bench::new(config) }
+    pub fn new(mut config: ToolsConfig) -> Self {
+        let compressor = config.compressor.take();
+        Self { bench: Bench::new(config), compressor }
     }
 
     /// The background jobs.
@@ -267,6 +285,33 @@ impl Tools {
         self.bench.processes.stop_all();
     }
 
+    /// Makes a good result short, when it is long.
+    async fn shorten(
+        &self,
+        compressor: &Compressor,
+        row: &Row,
+        long: TooLong<'_>,
+        cancel: &CancellationToken,
+        aside: &Aside,
+    ) -> ToolOutcome {
+        let TooLong { of, id, saved, mut outcome } = long;
+        if outcome.status != CallStatus::Ok {
+            return outcome;
+        }
+        for block in &mut outcome.blocks {
+            let Block::Text { text } = block else { continue };
+            if saved.is_none() && text.chars().count() <= compress::ABOVE {
+                continue;
+            }
+            let (dir, name) = (&self.bench.spill_dir, row.name);
+            let save = || output::save(text, dir, name, id);
+            let (whole, saved) = compress::whole(text, saved.as_deref(), save);
+            let long = compress::Long { of: &of, text: &whole, saved: &saved };
+            *text = compressor.shorten(&long, cancel, aside).await;
+        }
+        outcome
+    }
+
     fn finish(&self, row: &Row, id: &CallId, mut outcome: ToolOutcome) -> ToolOutcome {
         if let Some(Detail::Diff(diff)) = &mut outcome.detail {
             // Details are shown and stored, so they are no place for a secret either.
@@ -275,12 +320,22 @@ impl Tools {
         for block in &mut outcome.blocks {
             let Block::Text { text } = block else { continue };
             self.bench.mask.hide(text);
-            if row.limited && text.len() > output::LIMIT {
+            if row.length == Length::Cap && text.len() > output::LIMIT {
                 *text = output::limited(text, &self.bench.spill_dir, row.name, id);
             }
         }
         outcome
     }
+}
+
+/// A result that may have to be made short.
+struct TooLong<'a> {
+    /// What it is the output of.
+    of: String,
+    id: &'a CallId,
+    /// The file that holds all of it, when the tool made one.
+    saved: Option<PathBuf>,
+    outcome: ToolOutcome,
 }
 
 impl Drop for Tools {
@@ -363,20 +418,31 @@ impl Toolbox for Tools {
             let Some((row, args)) = resolve(&call) else {
                 return ToolOutcome::failed(&unknown(&call));
             };
-            let CallContext { cancel, background, progress, spent: _ } = context;
-            let original = Arc::default();
-            let job = Job { id: call.id.clone(), cancel, background, progress, original };
+            let CallContext { cancel, background, progress, aside } = context;
+            let original: Arc<OnceLock<PathBuf>> = Arc::default();
+            let job = Job {
+                id: call.id.clone(),
+                cancel: cancel.clone(),
+                background,
+                progress,
+                original: Arc::clone(&original),
+            };
+            let of = args.get("command").and_then(Value::as_str).unwrap_or(row.name).to_owned();
             let outcome = (row.run)(&self.bench, args, job).await;
-            self.finish(row, &call.id, outcome)
+            let outcome = self.finish(row, &call.id, outcome);
+            match &self.compressor {
+                Some(compressor) if row.length == Length::Summarize => {
+                    let saved = original.get().cloned();
+                    let long = TooLong { of, id: &call.id, saved, outcome };
+                    self.shorten(compressor, row, long, &cancel, &aside).await
+                }
+                _ => outcome,
+            }
         })
     }
 }
 
 /// The outcome of a call that was stopped before it had anything to show.
 fn cancelled() -> ToolOutcome {
-    ToolOutcome {
-        status: CallStatus::Cancelled,
-        blocks: vec![Block::text("[cancelled]")],
-        detail: None,
-    }
+    ToolOutcome::new(CallStatus::Cancelled, vec![Block::text("[cancelled]")])
 }

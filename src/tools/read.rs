@@ -111,7 +111,7 @@ fn picture(media_type: &str, shown: &str, loaded: &Loaded) -> ToolOutcome {
     let image =
         Block::Image { media_type: media_type.to_owned(), data: STANDARD.encode(&loaded.bytes) };
     let blocks = vec![Block::text(format!("{shown}: {media_type}, {size}")), image];
-    ToolOutcome { status: CallStatus::Ok, blocks, detail: None }
+    ToolOutcome::new(CallStatus::Ok, blocks)
 }
 
 fn numbered(

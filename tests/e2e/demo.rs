@@ -3,6 +3,7 @@
 use std::thread;
 use std::time::Duration;
 
+use crate::panel::choose;
 use crate::pty::{PATIENCE, Program, Pty, flat, keys};
 use crate::words::{COMPOSER, MODE, PANEL, PANEL_GUARD_MS, RUNNING};
 
@@ -30,15 +31,6 @@ fn panel_or(pty: &Pty, end: &str) -> bool {
         pty.wait_for("enter confirms");
     }
     open
-}
-
-/// Chooses an option of the open panel by its digit.
-fn choose(pty: &Pty, digit: &str) {
-    thread::sleep(Duration::from_millis(PANEL_GUARD_MS));
-    pty.send(digit);
-    thread::sleep(Duration::from_millis(100));
-    pty.send(keys::ENTER);
-    pty.wait_gone(PANEL);
 }
 
 #[test]

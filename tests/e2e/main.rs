@@ -1,12 +1,19 @@
 //! The real program: in a pty with a terminal emulator, and as `-p`.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod background;
 mod bursts;
+mod command;
 mod commandline;
+mod conversation;
 mod demo;
 mod harness;
+#[path = "../support/mock_llm/mod.rs"]
+mod mock_llm;
+mod panel;
 mod print;
 #[path = "../support/pty.rs"]
 mod pty;
+mod service;
 mod terminal;
 mod words;

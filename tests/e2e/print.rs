@@ -3,61 +3,15 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::Child;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use crate::pty::{Home, entries};
-
-/// A command line in a home of its own.
-struct Print {
-    home: Home,
-    command: Command,
-}
-
-impl Print {
-    fn new(args: &[&str]) -> Self {
-        let home = Home::new();
-        let mut command = Command::new(env!("CARGO_BIN_EXE_codebot"));
-        command.arg("-p").args(args).env_clear().envs(home.environment());
-        command.current_dir(home.path("work"));
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        Self { home, command }
-    }
-
-    fn env(mut self, name: &str, value: &str) -> Self {
-        self.command.env(name, value);
-        self
-    }
-
-    /// A provider that lives at `address`.
-    fn provider(self, address: SocketAddr) -> Self {
-        self.env("ANTHROPIC_API_KEY", "k")
-            .env("ANTHROPIC_BASE_URL", &format!("http://{address}"))
-            .env("NO_PROXY", "*")
-    }
-
-    fn run(mut self) -> (Output, Home) {
-        (self.command.output().unwrap(), self.home)
-    }
-
-    fn run_with_stdin(mut self, input: &str) -> Output {
-        let mut child = self.command.stdin(Stdio::piped()).spawn().unwrap();
-        child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
-        child.wait_with_output().unwrap()
-    }
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8(bytes.to_vec()).unwrap()
-}
-
-fn objects(output: &Output) -> Vec<Value> {
-    text(&output.stdout).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
-}
+use crate::command::{Print, objects, text};
+use crate::pty::entries;
 
 fn of_type<'a>(objects: &'a [Value], kind: &str) -> Vec<&'a Value> {
     objects.iter().filter(|object| object["type"] == kind).collect()

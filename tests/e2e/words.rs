@@ -11,3 +11,5 @@ pub(crate) const PANEL: &str = "Yes, once";
 pub(crate) const MODE: &str = "balanced";
 /// How long a panel refuses keys after it appeared, with a margin, in milliseconds.
 pub(crate) const PANEL_GUARD_MS: u64 = 700;
+/// The last line of an approval panel.
+pub(crate) const PANEL_KEYS: &str = "enter confirms";

@@ -156,10 +156,9 @@ fn edit(call: &ToolCall, file: &Path) -> (CallStatus, String, Option<Detail>) {
 
 fn request(history: &[Message]) -> Request {
     Request {
-        system: vec![],
-        messages: history.to_vec(),
-        tools: [].into(),
+        messages: history.iter().cloned().map(Into::into).collect(),
         cache_key: "session".to_owned(),
+        ..Request::default()
     }
 }
 

@@ -83,7 +83,7 @@ impl Lab {
 
     /// The last request's messages, each as one word and its text.
     pub(crate) fn request_lines(&self, index: usize) -> Vec<String> {
-        self.model.requests()[index].messages.iter().map(line).collect()
+        self.model.requests()[index].messages.iter().map(|message| line(message)).collect()
     }
 }
 
@@ -159,7 +159,7 @@ impl Live {
     }
 
     pub(crate) fn history(&self) -> Vec<Message> {
-        self.handle.snapshot().history.to_vec()
+        self.handle.snapshot().history.iter().map(|message| (**message).clone()).collect()
     }
 
     /// The history, one line a message.

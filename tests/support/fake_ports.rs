@@ -10,8 +10,8 @@ use codebot::kernel::error::{ContextError, GateError, JournalError};
 use codebot::kernel::event::Approval;
 use codebot::kernel::message::{Message, Timestamp, ToolCall};
 use codebot::kernel::ports::{
-    Clock, Context, Durability, Finished, Gate, GateRequest, Ids, Journal, ModelInfo, Notices,
-    Projection, Record, SystemBlock, Verdict,
+    Clock, Context, Durability, Finished, Gate, GateRequest, Ids, Journal, Notices, Projection,
+    Record, SystemBlock, Verdict, View,
 };
 use futures_util::future::BoxFuture;
 use serde_json::{Map, Value};
@@ -212,8 +212,8 @@ pub(crate) struct WholeContext(pub(crate) Trace);
 impl Context for WholeContext {
     fn project<'a>(
         &'a self,
-        history: &'a [Message],
-        _model: &'a ModelInfo,
+        history: &'a [Arc<Message>],
+        _view: View<'a>,
     ) -> BoxFuture<'a, Result<Projection, ContextError>> {
         self.0.add("project");
         let system = vec![SystemBlock { text: "be brief".to_owned(), cache: true }];

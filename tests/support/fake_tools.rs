@@ -95,7 +95,7 @@ impl FakeTools {
         interrupt: Interrupt,
         does: Does,
     ) {
-        let traits = ToolTraits { capability, concurrent, interrupt };
+        let traits = ToolTraits::new(capability, concurrent, interrupt);
         let tool = FakeTool {
             traits,
             does,
@@ -209,10 +209,10 @@ impl Toolbox for FakeTools {
 }
 
 async fn perform(does: Does, said: String, context: &CallContext) -> ToolOutcome {
-    let plain = |status| ToolOutcome { status, blocks: Vec::new(), detail: None };
+    let plain = |status| ToolOutcome::new(status, Vec::new());
     match does {
         Does::Echo => ToolOutcome::ok(said),
-        Does::Answer(blocks) => ToolOutcome { status: CallStatus::Ok, blocks, detail: None },
+        Does::Answer(blocks) => ToolOutcome::new(CallStatus::Ok, blocks),
         Does::Work(ms) => tokio::select! {
             biased;
             () = context.cancel.cancelled() => plain(CallStatus::Cancelled),

@@ -16,14 +16,15 @@ use tempfile::TempDir;
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Folders of one program run: home, config, state, temporary files and a workspace.
-#[derive(Debug)]
+/// Clones are the same folders, so that a later run finds what an earlier one left.
+#[derive(Clone, Debug)]
 pub(crate) struct Home {
-    root: TempDir,
+    root: Arc<TempDir>,
 }
 
 impl Home {
     pub(crate) fn new() -> Self {
-        let home = Self { root: tempfile::tempdir().unwrap() };
+        let home = Self { root: Arc::new(tempfile::tempdir().unwrap()) };
         for name in ["home", "config", "state", "cache", "data", "runtime", "tmp", "work"] {
             std::fs::create_dir(home.path(name)).unwrap();
         }
@@ -70,7 +71,12 @@ impl Program {
     }
 
     pub(crate) fn new(program: &str, args: &[&str]) -> Self {
-        let home = Home::new();
+        Self::within(&Home::new(), program, args)
+    }
+
+    /// A program that starts with what earlier runs left in these folders.
+    pub(crate) fn within(home: &Home, program: &str, args: &[&str]) -> Self {
+        let home = home.clone();
         let mut command = CommandBuilder::new(program);
         command.args(args);
         command.env_clear();
@@ -84,6 +90,12 @@ impl Program {
 
     pub(crate) fn env(mut self, name: &str, value: &str) -> Self {
         self.command.env(name, value);
+        self
+    }
+
+    /// Starts in this folder.
+    pub(crate) fn cwd(mut self, folder: &Path) -> Self {
+        self.command.cwd(folder);
         self
     }
 
@@ -111,15 +123,17 @@ impl Program {
         let reader = pair.master.try_clone_reader().unwrap();
         let (for_reader, replies) = (Arc::clone(&shared), Arc::clone(&writer));
         std::thread::spawn(move || pump(reader, &for_reader, &self.answers, &replies));
-        Pty { child, master: pair.master, writer, shared, modes_before, home: self.home }
+        let (master, writer) = (Some(pair.master), Some(writer));
+        Pty { child, master, writer, shared, modes_before, home: self.home }
     }
 }
 
 /// A running program and its screen.
 pub(crate) struct Pty {
     child: Box<dyn Child + Send + Sync>,
-    master: Box<dyn MasterPty + Send>,
-    writer: Arc<Mutex<Box<dyn Write + Send>>>,
+    /// Both are gone after a hang-up.
+    master: Option<Box<dyn MasterPty + Send>>,
+    writer: Option<Arc<Mutex<Box<dyn Write + Send>>>>,
     shared: Arc<Shared>,
     modes_before: String,
     home: Home,
@@ -139,13 +153,15 @@ struct Shared {
 struct State {
     parser: vt100::Parser,
     raw: Vec<u8>,
+    /// The reader is to let go of the terminal after the next bytes.
+    hang_up: bool,
     closed: bool,
 }
 
 impl Shared {
     fn new(columns: u16, rows: u16) -> Self {
         let parser = vt100::Parser::new(cells(rows), cells(columns), 0);
-        let state = State { parser, raw: Vec::new(), closed: false };
+        let state = State { parser, raw: Vec::new(), hang_up: false, closed: false };
         Self { state: Mutex::new(state), changed: Condvar::new() }
     }
 }
@@ -211,7 +227,7 @@ impl Pty {
 
     /// Types these bytes at once.
     pub(crate) fn send(&self, bytes: impl AsRef<[u8]>) {
-        let mut writer = self.writer.lock().unwrap();
+        let mut writer = self.writer.as_ref().unwrap().lock().unwrap();
         writer.write_all(bytes.as_ref()).unwrap();
         writer.flush().unwrap();
     }
@@ -232,14 +248,38 @@ impl Pty {
     pub(crate) fn resize(&self, columns: u16, rows: u16) {
         let mut state = self.shared.state.lock().unwrap();
         state.parser.screen_mut().set_size(cells(rows), cells(columns));
-        self.master.resize(size(columns, rows)).unwrap();
+        self.master.as_ref().unwrap().resize(size(columns, rows)).unwrap();
+    }
+
+    /// Closes the terminal on our side, as a terminal program does that is closed. The screen
+    /// changes its size before: that makes the program write, which is what ends our reader.
+    #[track_caller]
+    pub(crate) fn hang_up(&mut self) {
+        self.shared.state.lock().unwrap().hang_up = true;
+        let until = Instant::now() + PATIENCE;
+        for columns in (50..60).cycle() {
+            self.master.as_ref().unwrap().resize(size(columns, 20)).unwrap();
+            let state = self.shared.state.lock().unwrap();
+            let wait = Duration::from_millis(200);
+            let state = self.shared.changed.wait_timeout_while(state, wait, |state| !state.closed);
+            if state.unwrap().0.closed {
+                break;
+            }
+            assert!(Instant::now() < until, "the program does not draw after a resize");
+        }
+        self.writer = None;
+        self.master = None;
+    }
+
+    /// The id of the program's process.
+    pub(crate) fn pid(&self) -> rustix::process::Pid {
+        let id = self.child.process_id().and_then(|id| i32::try_from(id).ok()).unwrap();
+        rustix::process::Pid::from_raw(id).unwrap()
     }
 
     /// Sends a signal to the program itself.
     pub(crate) fn signal(&self, signal: rustix::process::Signal) {
-        let id = self.child.process_id().and_then(|id| i32::try_from(id).ok()).unwrap();
-        let id = rustix::process::Pid::from_raw(id).unwrap();
-        rustix::process::kill_process(id, signal).unwrap();
+        rustix::process::kill_process(self.pid(), signal).unwrap();
     }
 
     /// Waits for the end of the program and of its output.
@@ -262,7 +302,7 @@ impl Pty {
 
     /// Whether the line discipline (echo, line mode, signals) is as it was before the start.
     pub(crate) fn modes_restored(&self) -> bool {
-        modes(self.master.as_ref()) == self.modes_before
+        modes(self.master.as_ref().unwrap().as_ref()) == self.modes_before
     }
 
     pub(crate) fn home(&self) -> &Home {
@@ -315,7 +355,11 @@ fn pump(
         state.raw.extend_from_slice(&buffer[..count]);
         state.parser.process(&buffer[..count]);
         shared.changed.notify_all();
+        if state.hang_up {
+            break;
+        }
     }
+    drop(reader);
     shared.state.lock().unwrap().closed = true;
     shared.changed.notify_all();
 }

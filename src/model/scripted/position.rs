@@ -1,6 +1,8 @@
 //! Where a conversation stands in the script, read from its history alone: the newest prompt or
 //! follow-up chooses the scene, and every answer after it moved one turn on, by how its calls went.
 
+use std::sync::Arc;
+
 use super::script::{Script, Turn};
 use crate::kernel::message::{
     AssistantMessage, CallStatus, Detail, Message, Origin, ToolMessage, UserMessage, text_of,
@@ -26,14 +28,16 @@ pub struct Position<'a> {
 
 impl<'a> Position<'a> {
     /// Reads the history. Without any prompt it is the first turn.
-    pub fn locate(script: &'a Script, messages: &[Message]) -> Self {
-        let start = messages.iter().rposition(opens_scene).unwrap_or(0);
+    pub fn locate(script: &'a Script, messages: &[Arc<Message>]) -> Self {
+        let start = messages.iter().rposition(|message| opens_scene(message)).unwrap_or(0);
         let (before, scene) = messages.split_at(start);
-        let (id, prompt) = match scene.first() {
+        let (id, prompt) = match scene.first().map(AsRef::as_ref) {
             Some(Message::User(user)) => (user.id.0.clone(), text_of(&user.blocks)),
             _ => (String::new(), String::new()),
         };
-        let heard_of = |message| matches!(message, &Message::Assistant(_)) || opens_scene(message);
+        let heard_of = |message: &Arc<Message>| {
+            matches!(**message, Message::Assistant(_)) || opens_scene(message)
+        };
         let entry = if before.iter().any(heard_of) {
             script.scene_for(&prompt)
         } else {
@@ -43,7 +47,7 @@ impl<'a> Position<'a> {
             turn: walk(script, entry, scene),
             prompt: quote(&prompt),
             heard: unanswered(scene),
-            answers: messages.iter().filter(|m| matches!(m, Message::Assistant(_))).count(),
+            answers: messages.iter().filter(|m| matches!(***m, Message::Assistant(_))).count(),
             scene: id,
         }
     }
@@ -59,10 +63,10 @@ fn opens_scene(message: &Message) -> bool {
 }
 
 /// Follows the answers of a scene from its first turn to the one that is due.
-fn walk<'a>(script: &'a Script, entry: &str, scene: &[Message]) -> &'a Turn {
+fn walk<'a>(script: &'a Script, entry: &str, scene: &[Arc<Message>]) -> &'a Turn {
     let mut due = script.turn(entry);
     for (at, message) in scene.iter().enumerate() {
-        let Message::Assistant(answer) = message else { continue };
+        let Message::Assistant(answer) = &**message else { continue };
         due = match outcome(answer, &scene[at + 1..]) {
             // Calls that the user's words overtook are asked for again.
             Some(Outcome::Skipped) => due,
@@ -84,11 +88,11 @@ enum Outcome {
 }
 
 /// `None` when the answer asked for nothing.
-fn outcome(answer: &AssistantMessage, after: &[Message]) -> Option<Outcome> {
+fn outcome(answer: &AssistantMessage, after: &[Arc<Message>]) -> Option<Outcome> {
     let results: Vec<&ToolMessage> = after
         .iter()
-        .take_while(|message| !matches!(message, Message::Assistant(_)))
-        .filter_map(|message| match message {
+        .take_while(|message| !matches!(***message, Message::Assistant(_)))
+        .filter_map(|message| match &**message {
             Message::Tool(result) => Some(result),
             _ => None,
         })
@@ -126,11 +130,11 @@ fn branch(turn: &Turn, outcome: Outcome) -> Option<&str> {
 }
 
 /// The user's words of this scene that no answer followed yet.
-fn unanswered(scene: &[Message]) -> Vec<String> {
-    let from = scene.iter().rposition(|message| matches!(message, Message::Assistant(_)));
+fn unanswered(scene: &[Arc<Message>]) -> Vec<String> {
+    let from = scene.iter().rposition(|message| matches!(**message, Message::Assistant(_)));
     let tail = &scene[from.map_or(0, |at| at + 1)..];
     tail.iter()
-        .filter_map(|message| match message {
+        .filter_map(|message| match &**message {
             Message::User(user) if user.origin == Origin::Steer => {
                 Some(quote(&text_of(&user.blocks)))
             }

@@ -115,8 +115,12 @@ const NEVER: [&str; 62] = [
 ];
 
 /// The keys of all commands that are not known to only look; `None` when one of them can't be
-/// remembered or there are none.
+/// remembered, when any command of the line writes a file (no rule speaks for such a line, so
+/// "always" would be an empty promise), or when there are none.
 pub fn keys(parts: &[Part]) -> Option<Vec<Key>> {
+    if parts.iter().any(|part| part.writes) {
+        return None;
+    }
     let mut out: Vec<Key> = Vec::new();
     for part in parts.iter().filter(|part| !part.read_only) {
         let key = key(part)?;

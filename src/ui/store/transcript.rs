@@ -196,7 +196,10 @@ impl Transcript {
             Origin::Prompt => self.push(CellKind::User { text, mark: None }),
             Origin::Steer => self.push(CellKind::User { text, mark: Some("steer") }),
             Origin::FollowUp => self.push(CellKind::User { text, mark: Some("follow-up") }),
-            Origin::Notice => self.push(CellKind::Notice { level: Level::Info, text }),
+            Origin::Notice => {
+                let text = told(&text);
+                self.push(CellKind::Notice { level: Level::Info, text })
+            }
             Origin::Resume => {
                 let text = "the answer hit the output limit and goes on".to_owned();
                 self.push(CellKind::Notice { level: Level::Info, text })
@@ -264,6 +267,13 @@ impl Transcript {
         self.cells.extend(tail.into_iter().filter(|cell| !gone(cell)));
         self.version += 1;
     }
+}
+
+/// News for the model as people read it: without the marks around it.
+fn told(text: &str) -> String {
+    let lines = text.lines().filter(|line| !line.trim().starts_with(['<']));
+    let plain = lines.collect::<Vec<_>>().join("\n");
+    plain.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
 }
 
 fn user_text(blocks: &[Block]) -> String {

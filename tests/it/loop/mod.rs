@@ -17,6 +17,7 @@ mod breaker;
 mod cache;
 mod length;
 mod notices;
+mod order;
 mod pipeline;
 mod queues;
 mod random;

@@ -54,7 +54,7 @@ fn result(id: &str, text: &str) -> Message {
 }
 
 fn sent(history: &[Message]) -> Vec<String> {
-    repair(history.to_vec()).iter().map(line).collect()
+    repair(history.to_vec()).iter().map(|message| line(message)).collect()
 }
 
 /// Scenario 156, case B01.
@@ -142,7 +142,7 @@ fn a_partial_answer_with_calls_is_sent() {
 fn blank_text_is_never_sent() {
     let lines = sent(&[user(" "), asks(&["k"]), result("k", "\n"), user("b")]);
     assert_eq!(lines, ["assistant:[k]", "tool:k=(no output)", "user:b"]);
-    let Message::Assistant(sent) = &repair(vec![asks(&["k"])])[0] else { panic!() };
+    let Message::Assistant(sent) = &*repair(vec![asks(&["k"])])[0] else { panic!() };
     assert_eq!(sent.blocks.len(), 1);
 }
 
@@ -182,7 +182,8 @@ proptest! {
     #[test]
     fn anything_becomes_sendable(history in prop::collection::vec(any_message(), 0..12)) {
         let once = repair(history);
-        check_calls(&once);
+        let owned: Vec<Message> = once.iter().map(|message| (**message).clone()).collect();
+        check_calls(&owned);
         prop_assert_eq!(&repair(once.clone()), &once);
     }
 }

@@ -177,7 +177,8 @@ pub(crate) async fn failure(mock: &MockLlm, reference: &str) -> ModelError {
 }
 
 pub(crate) fn request(messages: Vec<Message>) -> Request {
-    Request { system: Vec::new(), messages, tools: Arc::from([]), cache_key: String::new() }
+    let messages = messages.into_iter().map(Arc::new).collect();
+    Request { messages, ..Request::default() }
 }
 
 /// A request with everything: two system blocks and two tools.
@@ -190,7 +191,7 @@ pub(crate) fn full_request(messages: Vec<Message>) -> Request {
     };
     Request {
         system: vec![system("You are codebot.", true), system("Today's chat.", false)],
-        messages,
+        messages: messages.into_iter().map(Arc::new).collect(),
         tools: Arc::from([
             tool(
                 "read",
@@ -206,6 +207,7 @@ pub(crate) fn full_request(messages: Vec<Message>) -> Request {
             ),
         ]),
         cache_key: "session-1".to_owned(),
+        ..Request::default()
     }
 }
 

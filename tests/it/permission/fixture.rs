@@ -127,7 +127,7 @@ pub(super) fn verdict(
     access: &[Access],
 ) -> Verdict {
     let call = call(name);
-    let traits = ToolTraits { capability, concurrent: false, interrupt: Interrupt::Finish };
+    let traits = ToolTraits::new(capability, false, Interrupt::Finish);
     let request = GateRequest { call: &call, traits, access, preview: None };
     futures_util::future::FutureExt::now_or_never(gate.judge(request))
         .expect("the gate answers at once")

@@ -137,6 +137,8 @@ continue_partial = false
 start = "read_only"
 max_concurrency = 2
 bash_timeout_s = 5
+[background]
+wake = true
 [ui]
 theme = "light"
 mouse = false
@@ -153,6 +155,7 @@ reduced_motion = true
     assert_eq!(config.permissions.allow, ["bash(cargo test:*)"]);
     assert_eq!(config.retry.max_retries, 0);
     assert_eq!(config.tools.start, ToolStart::ReadOnly);
+    assert!(config.background.wake);
     assert_eq!(config.ui.theme, "light");
     // The file above sets every key that there is.
     assert_eq!(loaded.origins.len(), KEYS.len(), "{:?}", loaded.origins);

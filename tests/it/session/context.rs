@@ -1,9 +1,12 @@
 //! Estimates and the view of a history.
 
+use std::sync::Arc;
+
 use codebot::context::estimate;
 use codebot::context::project::SessionContext;
+use codebot::kernel::event::Tier;
 use codebot::kernel::message::{Block, Message, ModelRef, Origin, UserMessage};
-use codebot::kernel::ports::{Context, ModelInfo, SystemBlock};
+use codebot::kernel::ports::{Context, ModelInfo, SystemBlock, View};
 
 use super::support::*;
 
@@ -46,10 +49,11 @@ async fn the_system_bytes_are_the_same_every_time_and_the_history_is_whole() {
         price: None,
         vision: false,
     };
-    let history = [user("u1", "one"), note("n1", "x"), assistant("a1", "two", &[])];
-    let first = context.project(&history, &model).await.unwrap();
+    let history = [user("u1", "one"), note("n1", "x"), assistant("a1", "two", &[])].map(Arc::new);
+    let view = View { model: &model, tier: Tier::Full };
+    let first = context.project(&history, view).await.unwrap();
     assert_eq!(first.messages, history);
     assert_eq!(first.system, [block("stable", true)]);
-    let second = context.project(&history[..1], &model).await.unwrap();
+    let second = context.project(&history[..1], view).await.unwrap();
     assert_eq!(second.system, first.system);
 }

@@ -2,6 +2,7 @@
 
 mod bash;
 mod capture;
+mod compress;
 mod edit;
 mod jobs;
 mod process;

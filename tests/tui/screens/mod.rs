@@ -9,3 +9,4 @@ mod queueing;
 mod sizes;
 mod stage;
 mod starting;
+mod tasks;

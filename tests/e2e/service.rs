@@ -1,0 +1,211 @@
+//! A model service on loopback that speaks either wire format: the same script for both, and the
+//! same questions about what it was asked.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::mock_llm::{MockLlm, Reply, anthropic, openai};
+
+/// A wire format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wire {
+    Messages,
+    Chat,
+}
+
+/// A call of the script: name and arguments. Ids are made from its place.
+pub(crate) type Call = (&'static str, Value);
+
+impl Wire {
+    pub(crate) const BOTH: [Self; 2] = [Self::Messages, Self::Chat];
+
+    /// What `-m` takes.
+    pub(crate) fn model(self) -> &'static str {
+        match self {
+            Self::Messages => "anthropic/mock-1",
+            Self::Chat => "openai/mock-1",
+        }
+    }
+
+    /// The variable that holds the key.
+    pub(crate) fn key_env(self) -> &'static str {
+        match self {
+            Self::Messages => "ANTHROPIC_API_KEY",
+            Self::Chat => "OPENAI_API_KEY",
+        }
+    }
+
+    /// An answer of one text.
+    pub(crate) fn text(self, text: &str) -> Reply {
+        match self {
+            Self::Messages => anthropic::text(text),
+            Self::Chat => openai::text(text),
+        }
+    }
+
+    /// Words, then calls. `turn` keeps the ids of several such answers apart.
+    pub(crate) fn calls(self, turn: usize, words: &str, calls: &[Call]) -> Reply {
+        match self {
+            Self::Messages => {
+                let mut blocks = vec![anthropic::text_block(0, words)];
+                for (at, (name, input)) in calls.iter().enumerate() {
+                    let id = format!("toolu_{turn}_{at}");
+                    blocks.push(anthropic::tool_block(at as u64 + 1, &id, name, input));
+                }
+                anthropic::answer(blocks, "tool_use")
+            }
+            Self::Chat => {
+                let mut chunks: Vec<Value> =
+                    words.split_inclusive(' ').map(openai::content).collect();
+                for (at, (name, arguments)) in calls.iter().enumerate() {
+                    let function = json!({"name": name, "arguments": arguments.to_string()});
+                    chunks.push(openai::tool_calls(&json!([{
+                        "index": at, "id": format!("call_{turn}_{at}"), "type": "function",
+                        "function": function}])));
+                }
+                openai::answer(chunks, "tool_calls")
+            }
+        }
+    }
+
+    /// The service has no room for now.
+    pub(crate) fn overloaded(self) -> Reply {
+        match self {
+            Self::Messages => anthropic::refusal(529, "overloaded_error", "Overloaded"),
+            Self::Chat => openai::refusal(503, "server_error", "overloaded", "overloaded"),
+        }
+    }
+
+    /// Too many requests; come back after so many seconds.
+    pub(crate) fn limited(self, retry_after: &str) -> Reply {
+        let reply = match self {
+            Self::Messages => anthropic::refusal(429, "rate_limit_error", "slow down"),
+            Self::Chat => openai::refusal(429, "requests", "rate_limit_exceeded", "slow down"),
+        };
+        reply.header("retry-after", retry_after)
+    }
+
+    /// Nobody here knows that model.
+    pub(crate) fn unknown_model(self) -> Reply {
+        let text = "model: mock-1";
+        match self {
+            Self::Messages => anthropic::refusal(404, "not_found_error", text),
+            Self::Chat => openai::refusal(404, "invalid_request_error", "model_not_found", text),
+        }
+    }
+
+    /// Begins to answer and then says nothing more.
+    pub(crate) fn stalled(self, words: &str) -> Reply {
+        let mut reply = self.text(words);
+        // Of an answer's last steps none may arrive: they would end it.
+        let keep = reply.steps.len() - 3;
+        reply.steps.truncate(keep);
+        reply.stalled()
+    }
+}
+
+/// The running service.
+pub(crate) struct Service {
+    pub(crate) wire: Wire,
+    pub(crate) mock: MockLlm,
+}
+
+impl Service {
+    pub(crate) fn start(wire: Wire) -> Self {
+        Self { wire, mock: MockLlm::spawn_thread() }
+    }
+
+    /// Key and place of the service, and no way around it.
+    pub(crate) fn environment(&self) -> Vec<(&'static str, String)> {
+        let base = self.mock.base_url();
+        let mut variables = vec![
+            (self.wire.key_env(), KEY.to_owned()),
+            ("ANTHROPIC_BASE_URL", base.clone()),
+            ("OPENAI_BASE_URL", format!("{base}/v1")),
+        ];
+        variables.push(("NO_PROXY", "*".to_owned()));
+        variables
+    }
+
+    /// Queues an answer of one text.
+    pub(crate) fn says(&self, text: &str) -> &Self {
+        self.mock.push(self.wire.text(text));
+        self
+    }
+
+    /// Queues words and calls; the place in the queue keeps the ids apart.
+    pub(crate) fn calls(&self, words: &str, calls: &[Call]) -> &Self {
+        let turn = self.mock.left() + self.mock.bodies().len();
+        self.mock.push(self.wire.calls(turn, words, calls));
+        self
+    }
+
+    /// Waits until so many model calls have arrived.
+    #[track_caller]
+    pub(crate) fn wait_for_requests(&self, count: usize) {
+        for _ in 0..2000 {
+            if self.mock.bodies().len() >= count {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        panic!("request {count} did not arrive; there were {}", self.mock.bodies().len());
+    }
+
+    /// Every request was one that the real services take, and all that was queued was fetched.
+    #[track_caller]
+    pub(crate) fn assert_valid(&self) {
+        assert_eq!(self.mock.violations(), Vec::<String>::new());
+        assert_eq!(self.mock.left(), 0, "answers that nobody fetched");
+    }
+
+    /// The texts of all tool results of a request, in order.
+    pub(crate) fn results(&self, request: usize) -> Vec<String> {
+        let body = &self.mock.bodies()[request];
+        let messages = body["messages"].as_array().unwrap();
+        match self.wire {
+            Wire::Messages => {
+                let blocks = messages.iter().filter_map(|message| message["content"].as_array());
+                blocks
+                    .flatten()
+                    .filter(|block| block["type"] == "tool_result")
+                    .map(|block| texts(&block["content"]))
+                    .collect()
+            }
+            Wire::Chat => {
+                let results = messages.iter().filter(|message| message["role"] == "tool");
+                results.map(|message| texts(&message["content"])).collect()
+            }
+        }
+    }
+
+    /// What the user said in a request, in order; results are not among it.
+    pub(crate) fn said(&self, request: usize) -> Vec<String> {
+        let body = &self.mock.bodies()[request];
+        let messages = body["messages"].as_array().unwrap().iter();
+        let users = messages.filter(|message| message["role"] == "user");
+        users
+            .flat_map(|message| match &message["content"] {
+                Value::Array(blocks) => {
+                    blocks.iter().filter_map(|b| b["text"].as_str().map(str::to_owned)).collect()
+                }
+                text => vec![texts(text)],
+            })
+            .collect()
+    }
+}
+
+/// The key that the service is given.
+pub(crate) const KEY: &str = "sk-test-0123456789-abcdefghijklmnop";
+
+/// All texts of a content, whatever its shape.
+fn texts(content: &Value) -> String {
+    match content {
+        Value::String(text) => text.clone(),
+        Value::Array(parts) => {
+            parts.iter().filter_map(|part| part["text"].as_str()).collect::<Vec<_>>().join("\n")
+        }
+        _ => String::new(),
+    }
+}
