@@ -6,9 +6,9 @@ use std::process::ExitCode;
 
 use clap::Parser as _;
 use codebot::app::preferences::Preferences;
-use codebot::app::{checkup, doctor, harness};
+use codebot::app::{checkup, doctor, harness, system};
 use codebot::cli::{Cli, Task};
-use codebot::ui::theme::{Depth, Theme};
+use codebot::ui::theme::Theme;
 use codebot::{headless, ui};
 
 /// Exit code for a call that can't be carried out as it stands.
@@ -35,6 +35,8 @@ fn main() -> ExitCode {
 }
 
 async fn run(cli: &Cli) -> u8 {
+    #[cfg(unix)]
+    system::outlive_file_limit();
     if let Some(Task::Doctor) = cli.command {
         return examine(cli).await;
     }
@@ -62,14 +64,13 @@ async fn run(cli: &Cli) -> u8 {
 }
 
 fn screen_options(cli: &Cli, preferences: &Preferences) -> ui::UiOptions {
-    let depth = Depth::detect(|name| preferences.var(name));
     ui::UiOptions {
         alt_screen: preferences.ui.alt_screen && !cli.no_alt_screen,
         mouse: preferences.ui.mouse && !cli.no_mouse,
         first_prompt: cli.prompt.clone(),
         history_path: preferences.history.clone(),
         reduced_motion: preferences.ui.reduced_motion,
-        theme: Theme::named(&preferences.ui.theme, depth),
+        theme: Theme::chosen(&preferences.ui.theme, |name| preferences.var(name)),
         editor: preferences.editor.clone(),
         ..ui::UiOptions::default()
     }

@@ -1,6 +1,7 @@
 //! From the ground to one live session: model, tools, gate, context and journal behind the ports,
 //! and the agent on top.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -21,9 +22,9 @@ use crate::permission::{GateConfig, PermissionGate};
 use crate::prompt::assemble::{self, PromptInput, SessionFacts};
 use crate::prompt::instructions;
 use crate::session::journal::{NewSession, SessionJournal, fresh_id};
-use crate::session::{index, replay::Loaded};
+use crate::session::{index, place, replay::Loaded};
 use crate::tools::compress::Compressor;
-use crate::tools::{Tools, ToolsConfig};
+use crate::tools::{Closed, Tools, ToolsConfig};
 
 use super::branch;
 use super::demo::TEST_COMMAND;
@@ -61,17 +62,33 @@ pub fn choose_model(ground: &Ground, launch: &Launch) -> Result<Chosen, ResolveE
 
 /// Every key value we know of: none may reach a result, a file or the model.
 fn secrets(ground: &Ground, connection: &Connection) -> Vec<String> {
-    let names = PROVIDERS.iter().flat_map(|row| row.key_env.iter().chain(row.bearer_env));
-    let mut values: Vec<String> = names.filter_map(|name| ground.env.var(name)).collect();
+    let mut values: Vec<String> =
+        key_names(ground).iter().filter_map(|name| ground.env.var(name)).collect();
     values.extend(connection.key.as_ref().map(|key| key.expose().to_owned()));
     let configured = ground.settings.config.providers.values();
     for provider in configured {
         values.extend(provider.api_key.clone());
-        values.extend(provider.api_key_env.as_ref().and_then(|name| ground.env.var(name)));
+        values.extend(provider.headers.iter().filter_map(|(name, value)| secret_part(name, value)));
     }
     values.sort_unstable();
     values.dedup();
     values
+}
+
+/// What a request header keeps secret, by its name: all of it, without the word before a token.
+fn secret_part(name: &str, value: &str) -> Option<String> {
+    let name = name.to_lowercase();
+    let tells = ["auth", "key", "token", "secret", "cookie", "password"];
+    let part = value.rsplit(' ').next().unwrap_or(value);
+    tells.iter().any(|word| name.contains(word)).then(|| part.to_owned())
+}
+
+/// The variables that hold keys of services, known ones and the user's own.
+fn key_names(ground: &Ground) -> Vec<String> {
+    let known = PROVIDERS.iter().flat_map(|row| row.key_env.iter().chain(row.bearer_env));
+    let configured = ground.settings.config.providers.values();
+    let own = configured.filter_map(|provider| provider.api_key_env.clone());
+    known.map(|name| (*name).to_owned()).chain(own).collect()
 }
 
 /// A live session.
@@ -103,11 +120,12 @@ pub fn open(
 ) -> Result<Session, String> {
     let mut notices = Vec::new();
     let info = chosen.model.info();
-    let tools = Arc::new(tools(ground, chosen, &mut notices));
-    let (journal, loaded) = journal(ground, &info.model.to_string(), &tools, resume, &mut notices)?;
     let gate = Arc::new(PermissionGate::new(gate_config(ground, mode)));
     notices.extend_from_slice(gate.warnings());
-    let context = SessionContext::new(system_blocks(ground, &info.model.to_string(), &mut notices));
+    let tools = Arc::new(tools(ground, chosen, &gate, &mut notices));
+    let (journal, loaded) = journal(ground, &info.model.to_string(), &tools, resume, &mut notices)?;
+    let blocks = system_blocks(ground, &info.model.to_string(), &gate, &mut notices);
+    let context = SessionContext::new(blocks);
     let session = journal.id().to_owned();
     let ports = Ports {
         model: Arc::clone(&chosen.model),
@@ -165,11 +183,23 @@ fn small_model(ground: &Ground, notices: &mut Vec<String>) -> Option<Arc<dyn Mod
     }
 }
 
-fn tools(ground: &Ground, chosen: &Chosen, notices: &mut Vec<String>) -> Tools {
-    let mut config = ToolsConfig::new(&ground.cwd, ground.paths.state_dir.join("results"));
+/// Where long results of this project are kept. The gate lets the model read there, so every project
+/// has a folder of its own.
+fn results_dir(ground: &Ground) -> PathBuf {
+    ground.paths.state_dir.join("results").join(place::project_name(&ground.workspace))
+}
+
+fn tools(
+    ground: &Ground,
+    chosen: &Chosen,
+    gate: &Arc<PermissionGate>,
+    notices: &mut Vec<String>,
+) -> Tools {
+    let mut config = ToolsConfig::new(&ground.cwd, results_dir(ground));
     config.secret_values.clone_from(&chosen.secrets);
-    let configured = ground.settings.config.providers.values();
-    config.secret_env = configured.filter_map(|provider| provider.api_key_env.clone()).collect();
+    config.secret_env = key_names(ground);
+    let gate = Arc::clone(gate);
+    config.closed = Closed::new(move |path| gate.is_closed(path));
     config.timeout = Duration::from_secs(ground.settings.config.tools.bash_timeout_s.into());
     config.compressor = small_model(ground, notices).map(Compressor::new);
     Tools::new(config)
@@ -216,15 +246,19 @@ fn gate_config(ground: &Ground, mode: Mode) -> GateConfig {
     let mut allow = permissions.allow.clone();
     if ground.demo.is_some() {
         // The tour asks once, for its edit; its own test run is known to be harmless.
-        allow.push(format!("Bash({TEST_COMMAND})"));
+        allow.push(format!("Bash(= {TEST_COMMAND})"));
     }
     GateConfig {
         workspace: ground.workspace.clone(),
         roots: ground.roots(),
         home: ground.env.home(),
-        internal_read: vec![state_dir.join("results")],
+        internal_read: vec![results_dir(ground)],
         internal_write: Vec::new(),
-        own_config: vec![ground.paths.config_dir.clone(), state_dir.clone()],
+        own_config: vec![
+            ground.paths.config_dir.clone(),
+            ground.paths.config_file.clone(),
+            state_dir.clone(),
+        ],
         mode,
         allow,
         deny: permissions.deny.clone(),
@@ -237,9 +271,15 @@ fn gate_config(ground: &Ground, mode: Mode) -> GateConfig {
 fn system_blocks(
     ground: &Ground,
     model: &str,
+    gate: &PermissionGate,
     notices: &mut Vec<String>,
 ) -> Vec<crate::kernel::ports::SystemBlock> {
-    let mut found = instructions::find(&ground.paths.config_dir, &ground.cwd);
+    let places = instructions::Places {
+        config_dir: &ground.paths.config_dir,
+        root: &ground.workspace,
+        start: &ground.cwd,
+    };
+    let mut found = instructions::find(places, &|path| gate.is_closed(path));
     notices.append(&mut found.notices);
     assemble::system_blocks(&PromptInput {
         instructions: found.files,

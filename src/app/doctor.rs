@@ -8,6 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::service::LocalServer;
+use crate::config::private;
 
 /// Everything the report says.
 #[derive(Clone, Debug, Default)]
@@ -182,7 +183,7 @@ fn is_executable(file: &Path) -> bool {
 /// Whether files can be made in `folder`; it is created when missing. `shown` is its name for
 /// people.
 pub fn probe_folder(folder: &Path, shown: impl Into<String>) -> FolderFact {
-    let attempt = fs::create_dir_all(folder)
+    let attempt = private::make_dir(folder)
         .and_then(|()| tempfile::Builder::new().prefix(".doctor-").tempfile_in(folder).map(drop));
     FolderFact { path: shown.into(), problem: attempt.err().map(|error| error.to_string()) }
 }

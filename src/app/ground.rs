@@ -22,7 +22,7 @@ const USAGE: u8 = 2;
 pub struct Ground {
     /// Where relative paths start and commands run; canonical.
     pub cwd: PathBuf,
-    /// The git root above `cwd`, else `cwd`.
+    /// What counts as the project: see [`branch::workspace`].
     pub workspace: PathBuf,
     /// The user's places.
     pub paths: Paths,
@@ -69,7 +69,7 @@ impl Ground {
             Some(demo) => demo.sample.path().to_path_buf(),
             None => working_folder(launch.cwd.as_deref())?,
         };
-        let workspace = branch::root(&cwd).unwrap_or(&cwd).to_path_buf();
+        let workspace = branch::workspace(&cwd, env.home().as_deref()).to_path_buf();
         let settings = load::load(&paths, Some(&workspace), &env, &flags(launch))
             .map_err(|error| settings_failure(&error))?;
         let paths = paths.with_config_file(launch.config.clone());

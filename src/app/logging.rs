@@ -1,9 +1,18 @@
-//! The log file: only when asked for (`CODEBOT_LOG` or the key `log`), never on the terminal.
+//! The log file: only when asked for (`CODEBOT_LOG` or the key `log`), never on the terminal. One
+//! file a day of starting, readable by its owner only.
+
+use std::fs::File;
+use std::io;
+use std::path::Path;
 
 use tracing_appender::non_blocking::WorkerGuard;
 use tracing_subscriber::EnvFilter;
 
 use super::ground::Ground;
+use super::system::SystemClock;
+use crate::config::private;
+use crate::kernel::ports::Clock as _;
+use crate::prompt::assemble::day_of;
 
 /// Keeps the writer's last lines from being lost; held until the end.
 pub type Guard = WorkerGuard;
@@ -12,9 +21,7 @@ pub type Guard = WorkerGuard;
 /// made: a log is never a reason not to start.
 pub fn start(ground: &Ground) -> Option<Guard> {
     let filter = ground.settings.config.log.as_deref()?;
-    let folder = &ground.paths.log_dir;
-    std::fs::create_dir_all(folder).ok()?;
-    let file = tracing_appender::rolling::daily(folder, "codebot.log");
+    let file = open(&ground.paths.log_dir).ok()?;
     let (writer, guard) = tracing_appender::non_blocking(file);
     let subscriber = tracing_subscriber::fmt()
         .with_env_filter(EnvFilter::new(filter))
@@ -23,4 +30,9 @@ pub fn start(ground: &Ground) -> Option<Guard> {
         .finish();
     tracing::subscriber::set_global_default(subscriber).ok()?;
     Some(guard)
+}
+
+/// Opens today's file for appending.
+fn open(folder: &Path) -> io::Result<File> {
+    private::append_to(&folder.join(format!("codebot.log.{}", day_of(SystemClock.now()))))
 }

@@ -32,7 +32,8 @@ impl Preferences {
         let paths = Paths::find(&env).ok();
         let cwd = launch.cwd.clone().or_else(|| std::env::current_dir().ok());
         let cwd = cwd.and_then(|cwd| cwd.canonicalize().ok());
-        let project = cwd.as_deref().map(|cwd| branch::root(cwd).unwrap_or(cwd));
+        let home = env.home();
+        let project = cwd.as_deref().map(|cwd| branch::workspace(cwd, home.as_deref()));
         let flags = Flags { config: launch.config.clone(), ..Flags::default() };
         let settings =
             paths.as_ref().and_then(|paths| load::load(paths, project, &env, &flags).ok());

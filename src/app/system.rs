@@ -10,6 +10,17 @@ use futures_util::future::BoxFuture;
 use crate::kernel::message::Timestamp;
 use crate::kernel::ports::{Clock, Ids};
 
+/// Makes a write beyond the file size limit of the process (`ulimit -f`) fail like any other write
+/// instead of ending the program in the middle of the screen. Programs that we start see the
+/// signal as usual: handlers do not outlive an exec. Must be called within the runtime.
+#[cfg(unix)]
+pub fn outlive_file_limit() {
+    use tokio::signal::unix::{SignalKind, signal};
+    // The handler stays for the rest of the process; what it would tell nobody needs to hear.
+    let kind = SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw());
+    let _installed = signal(kind);
+}
+
 /// The system's wall clock and tokio's timer.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemClock;

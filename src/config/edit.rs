@@ -1,16 +1,15 @@
 //! Changes the user's config file from within the program: comments and order stay, the new file
 //! replaces the old one at once, and only its owner can read it.
 
-use std::fs::{self, File, Permissions};
-use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
 
-use tempfile::NamedTempFile;
 use toml_edit::{DocumentMut, Item, Table, TableLike, value};
 
 use super::error::ConfigError;
 use super::paths::Paths;
+use super::private;
 
 /// Saves a provider's key. `default_model` becomes the model unless one of this provider is set.
 ///
@@ -27,7 +26,7 @@ pub fn save_provider_key(
     // A link to a settings folder elsewhere stays a link.
     let real = fs::canonicalize(file).unwrap_or_else(|_| file.clone());
     let dir = real.parent().map_or_else(PathBuf::new, Path::to_path_buf);
-    make_dir(&dir).map_err(failed)?;
+    private::make_dir(&dir).map_err(failed)?;
     // Two programs that save at the same time take turns; freed when `_turn` goes.
     let _turn = File::open(&dir).and_then(|dir| dir.lock().map(|()| dir)).map_err(failed)?;
     let text = match fs::read_to_string(&real) {
@@ -52,19 +51,7 @@ pub fn save_provider_key(
         let gap = if text.trim().is_empty() { "" } else { "\n\n" };
         new = format!("{}{gap}{}", text.trim_end(), new.trim_start());
     }
-    replace(&real, &dir, &new).map_err(failed)
-}
-
-/// Makes the folder and its missing parents for their owner only, whatever the umask.
-fn make_dir(dir: &Path) -> io::Result<()> {
-    let missing: Vec<&Path> = dir.ancestors().take_while(|dir| !dir.exists()).collect();
-    for dir in missing.into_iter().rev() {
-        match fs::DirBuilder::new().mode(0o700).create(dir) {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
-            _ => fs::set_permissions(dir, Permissions::from_mode(0o700))?,
-        }
-    }
-    Ok(())
+    private::replace(&real, new.as_bytes()).map_err(failed)
 }
 
 fn set_key(root: &mut Table, provider: &str, key: &str) -> Option<()> {
@@ -107,13 +94,4 @@ fn put(table: &mut dyn TableLike, name: &str, text: &str) {
             table.insert(name, value(text));
         }
     }
-}
-
-fn replace(file: &Path, dir: &Path, text: &str) -> io::Result<()> {
-    let mut temp = NamedTempFile::new_in(dir)?;
-    temp.write_all(text.as_bytes())?;
-    temp.as_file().set_permissions(Permissions::from_mode(0o600))?;
-    temp.as_file().sync_all()?;
-    temp.persist(file).map_err(|error| error.error)?;
-    Ok(())
 }

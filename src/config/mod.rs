@@ -7,4 +7,5 @@ pub mod keys;
 pub mod layer;
 pub mod load;
 pub mod paths;
+pub mod private;
 pub mod schema;

@@ -14,6 +14,8 @@ pub const DENIED: u8 = 3;
 pub const TURN_CAP: u8 = 4;
 /// No usable model, or the provider refused or failed.
 pub const PROVIDER: u8 = 5;
+/// Stopped by SIGHUP: the terminal it was started from is gone.
+pub const HUNG_UP: u8 = 129;
 /// Stopped by SIGINT: 128 plus the signal's number, as shells report it.
 pub const INTERRUPTED: u8 = 130;
 /// Stopped by SIGTERM.

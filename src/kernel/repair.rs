@@ -6,7 +6,6 @@
 
 use std::borrow::Borrow;
 use std::collections::HashSet;
-use std::hash::BuildHasher;
 use std::sync::Arc;
 
 use super::message::{
@@ -16,10 +15,7 @@ use super::stream::unused;
 
 /// The answer to a call of which only the start is known.
 pub const OUTCOME_UNKNOWN: &str =
-    "Error: interrupted, outcome unknown; inspect the state before trying again";
-
-/// The answer to a call that was never started.
-pub const NOT_EXECUTED: &str = "Error: not executed: the session ended before it started";
+    "interrupted, outcome unknown; inspect the state before trying again";
 
 /// What stands for an empty result, because services refuse blank ones.
 pub const NO_OUTPUT: &str = "(no output)";
@@ -74,45 +70,6 @@ pub fn awaits_answer<M: Borrow<Message>>(history: &[M]) -> bool {
     false
 }
 
-/// The results that are missing after the last answer of a history that was read back, for calls
-/// that will never report any more. `intents` are the calls of which an intent was found. The
-/// caller appends them, in this order, before anything else.
-pub fn close_interrupted<S: BuildHasher>(
-    history: &[Message],
-    intents: &HashSet<CallId, S>,
-) -> Vec<ToolMessage> {
-    let last = history.iter().rposition(|message| matches!(message, Message::Assistant(_)));
-    let Some(at) = last else { return Vec::new() };
-    let Message::Assistant(answer) = &history[at] else { return Vec::new() };
-    let answered: HashSet<&CallId> = history[at..]
-        .iter()
-        .filter_map(|message| match message {
-            Message::Tool(result) => Some(&result.call_id),
-            _ => None,
-        })
-        .collect();
-    answer
-        .calls()
-        .filter(|call| !answered.contains(&call.id))
-        .map(|call| {
-            let text = if intents.contains(&call.id) { OUTCOME_UNKNOWN } else { NOT_EXECUTED };
-            let mut result = missing(answer, call, text);
-            result.at = history.last().map_or(result.at, Message::at);
-            result
-        })
-        .collect()
-}
-
-/// What to tell model and user of a call whose intent was found but whose answer was never
-/// committed. It goes in as a notice: a call must not be made up.
-pub fn interrupted_notice(call: &ToolCall) -> String {
-    let args = serde_json::to_string(&call.args).unwrap_or_default();
-    format!(
-        "Interrupted: {} {args} was started, outcome unknown; inspect the state before trying again.",
-        call.name
-    )
-}
-
 /// Answers that failed, or that say nothing, are kept out of requests. A partial one with calls
 /// stays: it was kept because something had already happened.
 fn is_visible(answer: &AssistantMessage) -> bool {
@@ -160,9 +117,9 @@ impl Round {
             out.push(Arc::clone(&message));
             if let Message::Assistant(answer) = &*message {
                 for (call, asked) in answer.calls().zip(&ids) {
-                    let result = self.take_result(asked, &call.id).unwrap_or_else(|| {
-                        Arc::new(Message::Tool(missing(answer, call, OUTCOME_UNKNOWN)))
-                    });
+                    let result = self
+                        .take_result(asked, &call.id)
+                        .unwrap_or_else(|| Arc::new(Message::Tool(missing(answer, call))));
                     out.push(result);
                 }
             }
@@ -213,14 +170,14 @@ fn distinct_ids(message: &mut Arc<Message>) -> Vec<CallId> {
 
 /// A result for a call that has none. The same call gives the same result every time, so that a
 /// cached prefix stays valid.
-fn missing(answer: &AssistantMessage, call: &ToolCall, text: &str) -> ToolMessage {
+fn missing(answer: &AssistantMessage, call: &ToolCall) -> ToolMessage {
     ToolMessage {
         id: MessageId(format!("{}-{}", answer.id, call.id)),
         at: answer.at,
         call_id: call.id.clone(),
         tool: call.name.clone(),
         status: CallStatus::Error,
-        blocks: vec![Block::text(text)],
+        blocks: vec![Block::text(OUTCOME_UNKNOWN)],
         detail: None,
         cached: false,
     }

@@ -171,7 +171,7 @@ impl Run {
 
     /// After an answer without text and calls: one more chance in each chat.
     async fn empty_answer(&mut self, stop: Stop, usage: Usage) -> Result<Next, Exit> {
-        let text = format!("the model gave an empty answer ({stop:?}, {} tokens)", usage.output);
+        let text = format!("the model gave an empty answer ({} output tokens)", usage.output);
         self.emitter.send(Event::Status { text }).await;
         let declined = matches!(stop, Stop::Refusal | Stop::ContentFilter);
         if declined || std::mem::replace(&mut self.nudged, true) {

@@ -58,6 +58,15 @@ pub struct Connection {
 }
 
 impl Connection {
+    /// What the service said, without the key in case it repeats it: such texts are shown, logged
+    /// and sometimes saved. Keys of a few characters (`k` for a local server) hide nothing.
+    pub fn without_key(&self, said: String) -> String {
+        match &self.key {
+            Some(key) if key.expose().len() >= 8 => said.replace(key.expose(), "[key]"),
+            _ => said,
+        }
+    }
+
     /// The model's full name.
     pub fn model_ref(&self) -> ModelRef {
         ModelRef { provider: self.provider.clone(), model: self.model.clone() }

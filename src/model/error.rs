@@ -26,6 +26,9 @@ pub struct Service {
 /// Longest error line for people, in characters.
 pub const MAX_LINE: usize = 300;
 
+/// Most characters of a web page in such a line.
+const MAX_PAGE: usize = 100;
+
 const OVERFLOW: &[&str] = &[
     "prompt is too long",
     "context_length_exceeded",
@@ -101,6 +104,18 @@ pub fn from_body(service: &Service, body: &str) -> ModelError {
     tracing::debug!(provider = %service.provider, body, "error inside a model stream");
     let wait = retry_after::from_text(&said.text);
     build(service, said.status, &said, wait, None)
+}
+
+/// A page where an answer was expected: what it says, and where the mistake most likely is.
+pub fn from_page(service: &Service, page: &str) -> ModelError {
+    let mut error = from_body(service, page);
+    if error.kind == Kind::Server {
+        let (who, url) = (&service.provider, &service.base_url);
+        let short: String = read_body(page).text.chars().take(MAX_PAGE).collect();
+        error.message =
+            cap(&format!("{who} at {url} answered with a web page ({short}); check its base_url"));
+    }
+    error
 }
 
 /// A stream that broke: cut, invalid or undecodable.

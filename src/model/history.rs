@@ -63,8 +63,7 @@ impl WireResult<'_> {
 /// Text for a call whose result is missing.
 pub const INTERRUPTED: &str = "interrupted, outcome unknown";
 
-/// Text for a result without any output.
-pub const NO_OUTPUT: &str = "(no output)";
+pub use crate::kernel::repair::NO_OUTPUT;
 
 /// Whether a block is blank text, which no service takes.
 pub fn is_blank(block: &Block) -> bool {

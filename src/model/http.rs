@@ -126,15 +126,15 @@ pub async fn open(
         Err(_) => return Err(http_error::no_first_byte(&service, first_byte)),
     };
     if !response.status().is_success() {
-        return Err(refused(&service, response, limits).await);
+        return Err(refused(connection, &service, response, limits).await);
     }
     match content_type(&response).as_str() {
         "application/json" | "application/problem+json" => {
             Ok(Answer::Json(read_text(&service, response, limits).await?))
         }
         "text/html" | "application/xhtml+xml" => {
-            let body = read_text(&service, response, limits).await?;
-            Err(error::from_body(&service, &body))
+            let page = connection.without_key(read_text(&service, response, limits).await?);
+            Err(error::from_page(&service, &page))
         }
         _ => Ok(Answer::Events(ByteStream::start(service, response, first_byte, limits.idle))),
     }
@@ -189,11 +189,17 @@ pub fn key_header(
     Ok(HeaderMap::from_iter([(name, value)]))
 }
 
-async fn refused(service: &Service, response: Response, limits: Limits) -> ModelError {
+async fn refused(
+    connection: &Connection,
+    service: &Service,
+    response: Response,
+    limits: Limits,
+) -> ModelError {
     let status = response.status().as_u16();
     let headers = response.headers().clone();
     // A body that does not come changes nothing about the refusal.
     let body = read_text(service, response, limits).await.unwrap_or_default();
+    let body = connection.without_key(body);
     error::from_response(service, status, &headers, &body, SystemTime::now())
 }
 

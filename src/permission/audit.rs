@@ -1,12 +1,14 @@
 //! The audit log: one JSON line for every decision. A log that can't be written never stops or
 //! changes a decision.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use serde::Serialize;
+
+use crate::config::private;
 
 /// Bytes after which the log is moved to `<name>.1` and begun anew.
 const MAX_BYTES: u64 = 1024 * 1024;
@@ -80,11 +82,7 @@ impl Audit {
     }
 
     fn start(&self) -> std::io::Result<(File, u64)> {
-        if let Some(folder) = self.path.parent() {
-            std::fs::create_dir_all(folder)?;
-        }
-        let file =
-            super::store::private(OpenOptions::new().create(true).append(true)).open(&self.path)?;
+        let file = private::append_to(&self.path)?;
         let size = file.metadata()?.len();
         Ok((file, size))
     }

@@ -3,10 +3,12 @@
 use std::path::Path;
 
 use super::audit::Entry;
+use super::below::Below;
 use super::mode::{Effect, Row, effect};
 use super::paths::Place;
 use super::rules::{self, Rule};
 use super::sensitive::Use;
+use super::shell::sweep::Sweep;
 use super::shell::{self, Class, Danger, Judgement};
 use super::{PermissionGate, Remembered};
 use crate::kernel::command::Mode;
@@ -225,8 +227,10 @@ impl PermissionGate {
                 let real = rules::resolved(path);
                 // What a command of unknown effect names is asked for below, not refused.
                 let certain = !line.named.contains(path);
-                let edit = *usage == Use::Write && certain && rule.covers_edit(&real);
-                if rule.covers_read(&real) || edit {
+                let spoken =
+                    |covers: fn(&Rule, &Path) -> bool| covers(rule, &real) || covers(rule, path);
+                let edit = *usage == Use::Write && certain && spoken(Rule::covers_edit);
+                if spoken(Rule::covers_read) || edit {
                     return Some(Step::denied_by(rule, String::new()));
                 }
             }
@@ -259,6 +263,7 @@ impl PermissionGate {
             let reason = format!("reaches outside the workspace: {}", path.display());
             all.push(self.by_mode(Row::Outside, mode, text.clone(), reason));
         }
+        all.extend(line.sweeps.iter().find_map(|sweep| self.swept(sweep, mode, &text)));
         if let Some(reason) = self.forbidden_edit(line) {
             all.push(Step::new(Effect::Ask, text.clone(), reason, "deny rule"));
         }
@@ -274,6 +279,25 @@ impl PermissionGate {
             step.rule = None;
         }
         step
+    }
+
+    /// A command that reads a whole folder: what it would come across there. It is then no longer known
+    /// to only look at what everybody may see.
+    fn swept(&self, sweep: &Sweep, mode: Mode, text: &str) -> Option<Step> {
+        let (path, what) = match self.below(sweep) {
+            Below::Free => return None,
+            Below::Denied(path) => {
+                let reason = format!("a deny rule closes {}", self.places.shown(&path));
+                return Some(Step::new(Effect::Deny, text.to_owned(), reason, "deny rule"));
+            }
+            Below::Private(path, what) => (path, what),
+            Below::TooMany => (sweep.folder.clone(), "too many files to look for credentials"),
+        };
+        let reason = format!(
+            "reads whole folders, among them {what}: {}; the grep tool passes over such files",
+            self.places.shown(&path)
+        );
+        Some(self.by_mode(Row::OtherShell, mode, text.to_owned(), reason))
     }
 
     /// A command of unknown effect that names a file which must not be changed.

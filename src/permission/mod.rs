@@ -4,6 +4,7 @@
 //! workspace are never remembered.
 
 pub mod audit;
+pub mod below;
 mod decide;
 pub mod mode;
 pub mod paths;
@@ -163,7 +164,8 @@ impl PermissionGate {
 
 impl Gate for PermissionGate {
     fn judge<'a>(&'a self, request: GateRequest<'a>) -> BoxFuture<'a, Result<Verdict, GateError>> {
-        // A few file system look-ups at most, well below a millisecond: not worth another thread.
+        // A few look-ups in the file system; some thousand when a command reads a whole tree, which
+        // then takes much longer itself. Not worth another thread.
         Box::pin(async move { Ok(self.decide(request)) })
     }
 

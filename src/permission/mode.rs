@@ -64,3 +64,46 @@ pub fn effect(row: Row, mode: Mode) -> Effect {
         _ => Ask,
     }
 }
+
+impl Row {
+    /// What the row is about, for people.
+    pub fn about(self) -> &'static str {
+        match self {
+            Self::ReadWorkspace => "look at something in the workspace",
+            Self::Internal => "touch codebot's own state only",
+            Self::ReadOnlyShell => "a command line that was proven to only look",
+            Self::WriteWorkspace => "change a file in the workspace",
+            Self::OtherShell => "any other command line",
+            Self::Network => "talk to another machine, or do something that cannot be judged",
+            Self::Outside => "leave the workspace",
+            Self::Sensitive => {
+                "credentials, files that make programs run later, settings of codebot, `.git`"
+            }
+            Self::DangerousShell => "a command line that destroys much, but not without bounds",
+            Self::CatastrophicShell => {
+                "a command line that could destroy the machine or the home directory"
+            }
+        }
+    }
+}
+
+impl Effect {
+    /// The effect in one word.
+    pub fn word(self) -> &'static str {
+        match self {
+            Allow => "run",
+            Ask => "ask",
+            Deny => "refuse",
+        }
+    }
+}
+
+/// The table in Markdown, for the documentation.
+pub fn markdown() -> String {
+    let names = Mode::ALL.map(Mode::name).join(" | ");
+    let head = format!("| what a call does | {names} |\n|---|---|---|---|---|\n");
+    let line = |(row, cells): (Row, [Effect; 4])| {
+        format!("| {} | {} |\n", row.about(), cells.map(Effect::word).join(" | "))
+    };
+    TABLE.into_iter().map(line).fold(head, |table, line| table + &line)
+}

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use globset::{GlobBuilder, GlobMatcher};
 
 use super::shell::loose::{Loose, base_name};
-use super::shell::{Class, Judgement, Key};
+use super::shell::{Class, Judgement, Key, Part, tail};
 
 /// Whether a rule opens or closes; decides how widely it matches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,6 +110,17 @@ impl Rule {
         matches!(&self.kind, Kind::Tool(pattern) if wildcard(pattern, name))
     }
 
+    /// Whether it lets this command of a line through. What an exact rule names runs with nothing
+    /// on its input; what the `*` of another one stands for must not bring programs along.
+    fn lets_through(&self, part: &Part) -> bool {
+        let Kind::Bash { words, exact } = &self.kind else { return false };
+        let name = part.words.first().map_or("", String::as_str);
+        let rest = part.words.get(words.len()..).unwrap_or(&[]);
+        // `Bash(*)` means what it says.
+        let fits = if *exact { !part.fed } else { words.is_empty() || tail::is_tame(name, rest) };
+        fits && self.covers_command(&part.words)
+    }
+
     /// Whether it speaks of a simple command with exactly these words.
     pub fn covers_command(&self, words: &[String]) -> bool {
         let Kind::Bash { words: pattern, exact } = &self.kind else { return false };
@@ -138,7 +149,7 @@ pub fn allow_line<'r>(rules: &[&'r Rule], line: &Judgement) -> Option<&'r Rule> 
     }
     let mut first = None;
     for part in line.commands.iter().filter(|part| !part.read_only) {
-        let rule = rules.iter().find(|rule| rule.covers_command(&part.words))?;
+        let rule = rules.iter().find(|rule| rule.lets_through(part))?;
         first = first.or(Some(*rule));
     }
     first

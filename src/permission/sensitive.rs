@@ -66,7 +66,7 @@ const SECRET_PAIRS: [(&str, &str); 7] = [
 ];
 
 /// Files that shells and programs run by themselves.
-const START_FILES: [&str; 23] = [
+const START_FILES: [&str; 32] = [
     ".bashrc",
     ".bash_profile",
     ".bash_login",
@@ -88,12 +88,21 @@ const START_FILES: [&str; 23] = [
     ".inputrc",
     ".gitconfig",
     ".gdbinit",
+    ".lldbinit",
     ".vimrc",
+    ".exrc",
+    ".nvimrc",
+    ".nvim.lua",
+    ".dir-locals.el",
+    ".pryrc",
+    ".irbrc",
+    ".tool-versions",
+    ".mise.toml",
     ".mcp.json",
 ];
 
 /// Folders whose content is run or read as settings by other programs.
-const START_DIRS: [&str; 10] = [
+const START_DIRS: [&str; 14] = [
     "autostart",
     "launchagents",
     "launchdaemons",
@@ -104,6 +113,10 @@ const START_DIRS: [&str; 10] = [
     ".husky",
     ".vscode",
     ".idea",
+    ".zed",
+    ".devcontainer",
+    ".claude",
+    ".cursor",
 ];
 
 /// Pairs of folders whose content is run later.

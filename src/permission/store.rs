@@ -3,10 +3,11 @@
 //! ever leads to more questions.
 
 use std::collections::BTreeMap;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+
+use crate::config::private;
 
 /// Format of the file that this program writes.
 const VERSION: u32 = 1;
@@ -71,11 +72,7 @@ impl Store {
         let failed = |error: std::io::Error| {
             format!("cannot save permissions to {}: {error}", self.path.display())
         };
-        let folder = self.path.parent().unwrap_or(Path::new("."));
-        std::fs::create_dir_all(folder).map_err(failed)?;
-        let lock_path = self.path.with_extension("lock");
-        let lock = private(std::fs::OpenOptions::new().create(true).append(true)).open(lock_path);
-        let lock = lock.map_err(failed)?;
+        let lock = private::append_to(&self.path.with_extension("lock")).map_err(failed)?;
         lock.lock().map_err(failed)?;
         let (mut file, _) = read(&self.path);
         let rules = file.workspaces.entry(self.workspace.clone()).or_default();
@@ -85,7 +82,7 @@ impl Store {
                 rules.push(rule.clone());
             }
         }
-        write(&self.path, folder, &file).map_err(failed)
+        write(&self.path, &file).map_err(failed)
     }
 }
 
@@ -119,22 +116,8 @@ fn read(path: &Path) -> (File, Option<String>) {
     }
 }
 
-fn write(path: &Path, folder: &Path, file: &File) -> std::io::Result<()> {
-    // Temporary files are made with mode 0600 and keep it through the rename.
-    let mut temp = tempfile::NamedTempFile::new_in(folder)?;
-    serde_json::to_writer_pretty(&mut temp, file)?;
-    temp.write_all(b"\n")?;
-    temp.as_file().sync_all()?;
-    temp.persist(path).map_err(|error| error.error)?;
-    Ok(())
-}
-
-/// Opens files for their owner only.
-pub fn private(options: &mut std::fs::OpenOptions) -> &mut std::fs::OpenOptions {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt as _;
-        options.mode(0o600);
-    }
-    options
+fn write(path: &Path, file: &File) -> std::io::Result<()> {
+    let mut bytes = serde_json::to_vec_pretty(file)?;
+    bytes.push(b'\n');
+    private::replace(path, &bytes)
 }

@@ -34,13 +34,25 @@ pub struct Found {
     pub notices: Vec<String>,
 }
 
-/// Reads all instruction files for a session that starts in `start`. Blocking.
-pub fn find(config_dir: &Path, start: &Path) -> Found {
-    let mut search = Search::default();
+/// Where to look.
+#[derive(Clone, Copy, Debug)]
+pub struct Places<'a> {
+    /// The user's folder.
+    pub config_dir: &'a Path,
+    /// The workspace: nothing above it is read.
+    pub root: &'a Path,
+    /// Where the session starts, in `root`.
+    pub start: &'a Path,
+}
+
+/// Reads all instruction files for a session. Blocking. What is `closed`, credentials for example, no
+/// project can make us read.
+pub fn find(places: Places<'_>, closed: &dyn Fn(&Path) -> bool) -> Found {
+    let mut search = Search { closed, found: Found::default(), seen: HashSet::new() };
     // The user's own folder may be made of links to elsewhere.
-    search.folder(config_dir, None);
-    let start = fs::canonicalize(start).unwrap_or_else(|_| start.to_path_buf());
-    let root = git_root(&start).unwrap_or(&start).to_path_buf();
+    search.folder(places.config_dir, None);
+    let real = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+    let (root, start) = (real(places.root), real(places.start));
     let mut folders: Vec<&Path> =
         start.ancestors().take_while(|dir| dir.starts_with(&root)).collect();
     folders.reverse();
@@ -50,18 +62,13 @@ pub fn find(config_dir: &Path, start: &Path) -> Found {
     search.found
 }
 
-/// The nearest folder upwards that holds a `.git`.
-pub fn git_root(start: &Path) -> Option<&Path> {
-    start.ancestors().find(|dir| dir.join(".git").exists())
-}
-
-#[derive(Default)]
-struct Search {
+struct Search<'a> {
+    closed: &'a dyn Fn(&Path) -> bool,
     found: Found,
     seen: HashSet<PathBuf>,
 }
 
-impl Search {
+impl Search<'_> {
     fn folder(&mut self, dir: &Path, tree: Option<&Path>) {
         let exists = |path: &PathBuf| fs::symlink_metadata(path).is_ok();
         if let Some(path) = NAMES.iter().map(|name| dir.join(name)).find(exists) {
@@ -81,6 +88,9 @@ impl Search {
         };
         if tree.is_some_and(|tree| !real.starts_with(tree)) {
             return self.notice(&shown, "leads out of the project and is left out");
+        }
+        if tree.is_some() && (self.closed)(&real) {
+            return self.notice(&shown, "may hold credentials and is left out");
         }
         if !self.seen.insert(real.clone()) {
             return;

@@ -15,6 +15,7 @@ use tokio::sync::Mutex;
 use super::record::{self, FORMAT, Header};
 use super::replay::{self, Loaded, OpenError};
 use super::{place, tail};
+use crate::config::private;
 use crate::kernel::error::JournalError;
 use crate::kernel::message::Timestamp;
 use crate::kernel::ports::{Durability, Journal, Record};
@@ -94,7 +95,7 @@ impl SessionJournal {
         has_side_effects: &dyn Fn(&str) -> bool,
     ) -> Result<(Self, Loaded), OpenError> {
         let io = |error: io::Error| OpenError::io(path, &error);
-        let mut file = place::open_private(path).map_err(io)?;
+        let mut file = private::open_existing(path).map_err(io)?;
         if !lock(&file).map_err(io)? {
             return Err(OpenError::Busy { path: path.to_path_buf() });
         }
@@ -185,9 +186,9 @@ impl State {
 /// Makes the file with its first lines, or leaves none.
 fn begin(path: &Path, bytes: &[u8], durability: Durability) -> io::Result<Log> {
     if let Some(dir) = path.parent() {
-        place::make_private_dir(dir)?;
+        private::make_dir(dir)?;
     }
-    let file = place::create_private(path)?;
+    let file = private::create_new(path)?;
     let mut log = Log { file, good: 0, dirty: false, fresh: true };
     let result = lock(&log.file).and_then(|_| log.append(path, bytes, durability));
     if result.is_err() {

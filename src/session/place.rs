@@ -1,10 +1,7 @@
-//! Where session files stand: `sessions/<project>/<time>-<id>.jsonl` under the state directory,
-//! readable by their owner only, whatever the umask says.
+//! Where session files stand: `sessions/<project>/<time>-<id>.jsonl` under the state directory.
 
-use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
-use std::io;
+use std::fs;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use crate::kernel::message::Timestamp;
@@ -56,37 +53,4 @@ fn fnv1a_128(bytes: &[u8]) -> u128 {
     bytes.iter().fold(0x6c62_272e_07bb_0142_62b8_2175_6295_c58d, |hash, byte| {
         (hash ^ u128::from(*byte)).wrapping_mul(0x0000_0000_0100_0000_0000_0000_0000_013b)
     })
-}
-
-/// Makes a folder and its missing parents, mode 0700. Folders that exist stay as they are.
-pub fn make_private_dir(dir: &Path) -> io::Result<()> {
-    if dir.is_dir() {
-        return Ok(());
-    }
-    if let Some(parent) = dir.parent() {
-        make_private_dir(parent)?;
-    }
-    match DirBuilder::new().mode(0o700).create(dir) {
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && dir.is_dir() => Ok(()),
-        Err(error) => Err(error),
-        // The umask may have taken the owner's own bits.
-        Ok(()) => fs::set_permissions(dir, Permissions::from_mode(0o700)),
-    }
-}
-
-/// Creates a file that must not exist yet, mode 0600, for appending.
-pub fn create_private(path: &Path) -> io::Result<File> {
-    let file =
-        OpenOptions::new().read(true).append(true).create_new(true).mode(0o600).open(path)?;
-    file.set_permissions(Permissions::from_mode(0o600))?;
-    Ok(file)
-}
-
-/// Opens an existing file for appending and closes it to others.
-pub fn open_private(path: &Path) -> io::Result<File> {
-    let file = OpenOptions::new().read(true).append(true).open(path)?;
-    if file.metadata()?.permissions().mode() & 0o077 != 0 {
-        file.set_permissions(Permissions::from_mode(0o600))?;
-    }
-    Ok(file)
 }

@@ -10,9 +10,7 @@ use crate::kernel::message::{
 };
 use crate::kernel::ports::Record;
 
-/// Told to the model when a call was started and nothing more is known.
-pub const OUTCOME_UNKNOWN: &str =
-    "interrupted, outcome unknown; inspect the state before trying again";
+pub use crate::kernel::repair::OUTCOME_UNKNOWN;
 /// Told to the model when a call with side effects left no intent.
 pub const NOT_EXECUTED: &str = "not executed: the session ended before it started";
 /// Told to the model when a call without side effects has no answer.

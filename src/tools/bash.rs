@@ -112,8 +112,11 @@ fn check(bench: &Bench, args: &Args) -> Result<PathBuf, ToolError> {
 
 fn command(bench: &Bench, line: &str, workdir: &Path) -> Command {
     let mut command = Command::new(&bench.shell);
-    command.arg("-c").arg(line).current_dir(workdir);
+    // `..` counts from the place itself, not from a link that led to it: so the shell goes where the
+    // gate looked, whatever `PWD` the program itself was started with.
+    let real = std::fs::canonicalize(workdir).unwrap_or_else(|_| workdir.to_owned());
     bench.environment.apply(&mut command);
+    command.arg("-c").arg(line).env("PWD", &real).env_remove("OLDPWD").current_dir(real);
     command
 }
 

@@ -7,13 +7,13 @@ use std::time::Duration;
 
 use crate::kernel::error::ToolError;
 
-use super::ToolsConfig;
 use super::environment::Environment;
 use super::jobs::Jobs;
 use super::mask::Mask;
 use super::paths;
 use super::process::Processes;
 use super::stamps::Stamps;
+use super::{Closed, ToolsConfig};
 
 /// The shared place of work.
 #[derive(Debug)]
@@ -26,6 +26,8 @@ pub struct Bench {
     pub mask: Arc<Mask>,
     /// What commands find in their environment.
     pub environment: Environment,
+    /// What a search passes over.
+    pub closed: Closed,
     /// The shell of `bash`.
     pub shell: PathBuf,
     /// The default time limit of a command.
@@ -46,6 +48,7 @@ impl Bench {
             spill_dir: config.spill_dir,
             mask: Arc::new(Mask::new(config.secret_values)),
             environment: Environment::new(config.secret_env),
+            closed: config.closed,
             shell: config.shell,
             timeout: config.timeout,
             stamps: Arc::default(),

@@ -29,8 +29,19 @@ const SET: [(&str, &str); 19] = [
 
 const NO_EDITOR: &str = "sh -c 'echo \"no editor here: give the text with a flag such as -m or --no-edit\" >&2; exit 1' --";
 
-/// Variables that would bring colour or a terminal back.
-const REMOVED: [&str; 4] = ["FORCE_COLOR", "CLICOLOR_FORCE", "GPG_TTY", "SSH_TTY"];
+/// Variables that would bring colour or a terminal back, or that make the shell read folders and
+/// patterns in another way than whoever judged the command line.
+const REMOVED: [&str; 9] = [
+    "FORCE_COLOR",
+    "CLICOLOR_FORCE",
+    "GPG_TTY",
+    "SSH_TTY",
+    "CDPATH",
+    "GLOBIGNORE",
+    "SHELLOPTS",
+    "BASHOPTS",
+    "POSIXLY_CORRECT",
+];
 
 /// Beginnings of the key variables of model providers.
 const PROVIDERS: [&str; 32] = [

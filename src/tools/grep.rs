@@ -19,7 +19,7 @@ use crate::kernel::ports::{Access, ToolOutcome};
 
 use super::bench::{Bench, blocking};
 use super::walk::{self, Search};
-use super::{Job, Tool, glob, output, paths};
+use super::{Closed, Job, Tool, glob, output, paths};
 
 /// Matching lines that are shown.
 const HITS: u64 = 100;
@@ -71,7 +71,8 @@ impl Tool for Grep {
             hidden: false,
             cancel: job.cancel.clone(),
         };
-        let work = blocking(move || grep(&args, &search));
+        let closed = bench.closed.clone();
+        let work = blocking(move || grep(&args, &search, &closed));
         tokio::select! {
             biased;
             () = job.cancel.cancelled() => super::cancelled(),
@@ -80,7 +81,7 @@ impl Tool for Grep {
     }
 }
 
-fn grep(args: &Args, search: &Search) -> Result<ToolOutcome, ToolError> {
+fn grep(args: &Args, search: &Search, closed: &Closed) -> Result<ToolOutcome, ToolError> {
     let shown = paths::shown(&search.workspace, &search.root);
     let found = walk::check_root(&search.root, &shown)?;
     let spans_lines = args.pattern.contains("\\n") || args.pattern.contains('\n');
@@ -88,10 +89,17 @@ fn grep(args: &Args, search: &Search) -> Result<ToolOutcome, ToolError> {
     let filter = args.glob.as_deref().map(filter).transpose()?;
     let mut searcher = searcher(args, spans_lines);
     let mut hits = Hits::new(args, matcher, search);
+    // Who names a closed folder has been asked about it.
+    let is_named = closed.covers(&search.root);
     let halt = if found.is_dir() {
         search.files(|path| {
             let below = path.strip_prefix(&search.root).unwrap_or(path);
-            if filter.as_ref().is_none_or(|filter| filter.is_match(below)) {
+            if filter.as_ref().is_some_and(|filter| !filter.is_match(below)) {
+                return;
+            }
+            if !is_named && closed.covers(path) {
+                hits.passed_over += 1;
+            } else {
                 hits.search(&mut searcher, path);
             }
         })
@@ -155,6 +163,7 @@ struct Hits {
     name: String,
     headed: bool,
     unread: Vec<String>,
+    passed_over: u64,
 }
 
 impl Hits {
@@ -175,6 +184,7 @@ impl Hits {
             name: String::new(),
             headed: false,
             unread: Vec::new(),
+            passed_over: 0,
         }
     }
 
@@ -246,6 +256,13 @@ impl Hits {
         text.push_str(halted);
         for line in self.unread.iter().take(3) {
             let _ = writeln!(text, "[not searched: {line}]");
+        }
+        if self.passed_over > 0 {
+            let files = output::count(self.passed_over, "file");
+            let _ = writeln!(
+                text,
+                "[{files} that may hold credentials or are denied were passed over; name one as path to search it]"
+            );
         }
         ToolOutcome::ok(text.trim_end()).with_detail(Detail::Hits { total, shown })
     }

@@ -24,6 +24,7 @@ pub mod output;
 pub mod paths;
 pub mod process;
 pub mod read;
+pub mod reference;
 pub mod replace;
 pub mod schema;
 pub mod stamps;
@@ -37,7 +38,7 @@ pub mod write;
 
 use std::fmt::Debug;
 use std::future::Future;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, OnceLock};
 use std::time::Duration;
 
@@ -225,6 +226,28 @@ static SPECS: LazyLock<Arc<[ToolSpec]>> = LazyLock::new(|| {
     TABLE.iter().map(spec).collect()
 });
 
+/// Which files a search through many passes over, asked with absolute paths; see [`ToolsConfig`].
+#[derive(Clone)]
+pub struct Closed(Arc<dyn Fn(&Path) -> bool + Send + Sync>);
+
+impl Closed {
+    /// The files for which `closed` is true.
+    pub fn new(closed: impl Fn(&Path) -> bool + Send + Sync + 'static) -> Self {
+        Self(Arc::new(closed))
+    }
+
+    /// Whether this file is passed over.
+    pub fn covers(&self, path: &Path) -> bool {
+        (self.0)(path)
+    }
+}
+
+impl Debug for Closed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Closed")
+    }
+}
+
 /// Where and how the tools work.
 #[derive(Clone, Debug)]
 pub struct ToolsConfig {
@@ -236,6 +259,9 @@ pub struct ToolsConfig {
     pub secret_values: Vec<String>,
     /// Environment variables that commands do not get, beside the keys of known providers.
     pub secret_env: Vec<String>,
+    /// Files that a search does not look into unless it is told their name: whoever allowed the
+    /// search did not think of them. Default none.
+    pub closed: Closed,
     /// The shell that runs command lines. Default `bash`.
     pub shell: PathBuf,
     /// How long a command may run when the call does not say. Default 120 s.
@@ -252,6 +278,7 @@ impl ToolsConfig {
             spill_dir: spill_dir.into(),
             secret_values: Vec::new(),
             secret_env: Vec::new(),
+            closed: Closed::new(|_| false),
             shell: PathBuf::from("bash"),
             timeout: Duration::from_mins(2),
             compressor: None,

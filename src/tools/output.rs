@@ -1,13 +1,13 @@
 //! How long results are cut and where the rest goes. Every cut falls between graphemes, so that no
 //! letter or emoji is torn apart.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use unicode_segmentation::GraphemeCursor;
 
+use crate::config::private;
 use crate::kernel::message::CallId;
 
 /// Bytes above which a result is saved and shortened.
@@ -129,13 +129,13 @@ pub fn saved_as(saved: &io::Result<PathBuf>) -> String {
 
 /// Creates the file for a saved result, readable only by its owner.
 pub fn create(dir: &Path, tool: &str, id: &CallId) -> io::Result<(PathBuf, File)> {
-    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
+    private::make_dir(dir)?;
     let is_plain = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
     let id: String = id.as_str().chars().filter(is_plain).take(64).collect();
     for number in 0..1000 {
         let suffix = if number == 0 { String::new() } else { format!("-{number}") };
         let path = dir.join(format!("{tool}-{id}{suffix}.txt"));
-        match OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path) {
+        match private::create_new(&path) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             other => return other.map(|file| (path, file)),
         }

@@ -1,5 +1,5 @@
 //! Everything a key can mean, as one table: id, default keys, where it applies and the help line.
-//! The key map and the help panel are made from it, so they can't disagree.
+//! The key map, the help panel and `docs/keys.md` are made from it, so they can't disagree.
 
 /// What a key means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -150,7 +150,7 @@ pub const ACTIONS: &[ActionRow] = &[
     ),
     row(A::EndOfInput, "end-of-input", &["ctrl+d"], Composer, "quit when nothing is typed"),
     row(A::NextMode, "next-mode", &["shift+tab"], Composer, "next permission mode"),
-    row(A::FoldAll, "fold-all", &["ctrl+o"], Anywhere, "fold or open all results"),
+    row(A::FoldAll, "fold-all", &["ctrl+o"], Anywhere, "open all results, or fold them again"),
     row(A::PageUp, "page-up", &["pgup"], Anywhere, "scroll the conversation up"),
     row(A::PageDown, "page-down", &["pgdn"], Anywhere, "scroll the conversation down"),
     row(A::Top, "top", &["ctrl+home"], Anywhere, "start of the conversation"),
@@ -165,7 +165,7 @@ pub const ACTIONS: &[ActionRow] = &[
         "empty: earlier prompts, or the queue while busy",
     ),
     row(A::Down, "down", &["down", "ctrl+n"], Composer, "later prompts"),
-    row(A::Help, "help", &["?"], EmptyComposer, "this page, when nothing is typed"),
+    row(A::Help, "help", &["?"], EmptyComposer, "keys and commands, when nothing is typed"),
     row(A::RetryNow, "retry-now", &["r"], EmptyComposer, "try again now, while a retry waits"),
     row(
         A::Background,
@@ -204,3 +204,21 @@ pub const ACTIONS: &[ActionRow] = &[
     row(A::DeleteToEnd, "delete-to-end", &["ctrl+k"], Composer, "delete to the end of the line"),
     row(A::Yank, "yank", &["ctrl+y"], Composer, "put back what was deleted"),
 ];
+
+/// All actions as a Markdown table for the documentation.
+pub fn markdown() -> String {
+    let head = "| key | where | what it does |\n|---|---|---|\n";
+    ACTIONS.iter().map(table_row).fold(head.to_owned(), |table, row| table + &row)
+}
+
+fn table_row(row: &ActionRow) -> String {
+    let keys: Vec<String> = row.keys.iter().map(|key| format!("`{key}`")).collect();
+    let place = match row.scope {
+        Anywhere => "everywhere",
+        Composer => "composer",
+        EmptyComposer => "empty composer",
+    };
+    // The caret's own keys need no words on the page of keys.
+    let help = if row.help.is_empty() { row.id } else { row.help };
+    format!("| {} | {place} | {} |\n", keys.join(", "), help.replace('|', "\\|"))
+}

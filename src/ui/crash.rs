@@ -2,29 +2,10 @@
 //! is printed. One in a task is somebody else's to handle (the loop turns it into an error); it
 //! goes to the log and leaves the screen alone.
 
-use std::cell::Cell;
-use std::future::Future;
 use std::panic::PanicHookInfo;
 
 use super::terminal;
-
-tokio::task_local! {
-    static ISOLATED: ();
-}
-
-thread_local! {
-    static FATAL: Cell<bool> = const { Cell::new(false) };
-}
-
-/// Runs `future` so that a panic in it is only logged, wherever it is polled.
-pub async fn isolated<F: Future>(future: F) -> F::Output {
-    ISOLATED.scope((), future).await
-}
-
-/// Says that a panic on this thread ends the program, as on the main thread.
-pub fn mark_thread_fatal() {
-    FATAL.with(|fatal| fatal.set(true));
-}
+use crate::kernel::isolate::is_isolated;
 
 /// Installs the hook in front of the one in force.
 pub fn install_hook() {
@@ -40,10 +21,7 @@ pub fn install_hook() {
 }
 
 fn ends_program() -> bool {
-    if ISOLATED.try_with(|()| ()).is_ok() {
-        return false;
-    }
-    FATAL.try_with(Cell::get).unwrap_or(false) || std::thread::current().name() == Some("main")
+    !is_isolated() && std::thread::current().name() == Some("main")
 }
 
 fn log(info: &PanicHookInfo<'_>) {

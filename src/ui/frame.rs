@@ -7,6 +7,9 @@ use tokio::time::Instant;
 
 /// Shortest time between two frames: 60 per second.
 pub const INTERVAL: Duration = Duration::from_millis(16);
+/// Shortest time between two frames that only show more of a stream: 30 per second read as smooth
+/// and stay within the 50 ms that the screen may be behind.
+pub const CALM_INTERVAL: Duration = Duration::from_millis(33);
 /// How long a key press waits at most when a frame was drawn a moment ago: next to nothing, since
 /// people feel it; the interval only keeps a flood of single keys from drawing without end.
 pub const KEY_INTERVAL: Duration = Duration::from_millis(1);
@@ -19,6 +22,12 @@ pub struct FrameClock {
 }
 
 impl FrameClock {
+    /// The model or a tool said more; its frame may wait a little longer, so that a fast stream
+    /// costs little.
+    pub fn request_calm(&mut self, now: Instant) {
+        self.owe(now, CALM_INTERVAL);
+    }
+
     /// Something changed; a frame is owed.
     pub fn request(&mut self, now: Instant) {
         self.owe(now, INTERVAL);

@@ -2,12 +2,12 @@
 //! the screen's task; a line that can't be read is skipped, a file that can't be written is told
 //! once.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use super::store::history::LIMIT;
+use crate::config::private;
 
 /// Reads the newest entries, oldest first. No file is no entries. A file that grew far beyond the
 /// limit is cut.
@@ -35,25 +35,19 @@ pub fn load(path: &Path) -> io::Result<Vec<String>> {
 
 /// Appends one entry; the file and its folder are for this user only.
 pub fn append(path: &Path, entry: &str) -> io::Result<()> {
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder)?;
-    }
     let mut line = serde_json::to_string(entry)?;
     line.push('\n');
-    let mut file = OpenOptions::new().create(true).append(true).mode(0o600).open(path)?;
     // One write: lines of two programs do not mix.
-    file.write_all(line.as_bytes())
+    private::append_to(path)?.write_all(line.as_bytes())
 }
 
 fn rewrite(path: &Path, entries: &[String]) -> io::Result<()> {
-    let folder = path.parent().unwrap_or(Path::new("."));
-    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    let mut bytes = Vec::new();
     for entry in entries {
-        serde_json::to_writer(&mut file, entry)?;
-        file.write_all(b"\n")?;
+        serde_json::to_writer(&mut bytes, entry)?;
+        bytes.push(b'\n');
     }
-    file.persist(path).map_err(|error| error.error)?;
-    Ok(())
+    private::replace(path, &bytes)
 }
 
 /// Says for people what went wrong with the file.

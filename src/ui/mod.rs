@@ -10,6 +10,7 @@ pub mod frame;
 pub mod history_file;
 pub mod input;
 pub mod keymap;
+pub mod present;
 pub mod reader;
 pub mod shell;
 pub mod store;

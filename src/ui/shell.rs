@@ -21,6 +21,7 @@ use super::view::layout::regions;
 use super::view::transcript::TranscriptLayout;
 use super::{crash, farewell};
 use crate::app::service::Front;
+use crate::kernel::event::Event;
 
 /// Most events taken before a frame gets its turn.
 const BACKLOG: usize = 512;
@@ -292,9 +293,10 @@ impl Shell {
     fn click(&self, input: Input) -> Msg {
         if let Input::Click { column, row } = input {
             let (width, height) = self.store.size;
-            let area = regions(&self.store, Rect { x: 0, y: 0, width, height }).transcript;
+            let regions = regions(&self.store, Rect { x: 0, y: 0, width, height });
+            let area = regions.transcript;
             let at = Position { x: column, y: row };
-            if self.rows.more_area(area).is_some_and(|more| more.contains(at)) {
+            if self.rows.more_area(area, regions.rule()).is_some_and(|more| more.contains(at)) {
                 return Msg::ClickMore;
             }
             if area.contains(at)
@@ -320,7 +322,12 @@ impl Shell {
     /// Changes the state only.
     pub(super) fn change(&mut self, msg: Msg) -> Vec<Effect> {
         let now_ms = self.now_ms();
-        self.frames.request(Instant::now());
+        match &msg {
+            Msg::Event(Event::MessageDelta { .. } | Event::ToolProgress { .. }) => {
+                self.frames.request_calm(Instant::now());
+            }
+            _ => self.frames.request(Instant::now()),
+        }
         update(&mut self.store, now_ms, msg)
     }
 

@@ -18,10 +18,10 @@ use crossterm::terminal::{
     SetTitle, disable_raw_mode, enable_raw_mode,
 };
 use crossterm::{cursor, queue};
-use ratatui::Terminal;
-use ratatui::backend::CrosstermBackend;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
+
+use super::present::Presenter;
 
 /// Press, drag and SGR coordinates; not every motion.
 const MOUSE_ON: &str = "\x1b[?1000h\x1b[?1002h\x1b[?1006h";
@@ -61,11 +61,9 @@ type Writer = BufWriter<File>;
 /// The terminal while it is ours; dropping it gives it back.
 #[derive(Debug)]
 pub struct Screen {
-    terminal: Terminal<CrosstermBackend<Writer>>,
+    presenter: Presenter<Writer>,
     modes: Modes,
     title: String,
-    /// Whether the next frame has to draw every cell.
-    stale: bool,
 }
 
 impl Screen {
@@ -74,14 +72,7 @@ impl Screen {
         let file = File::from(stdout().as_fd().try_clone_to_owned()?);
         let writer = BufWriter::with_capacity(64 * 1024, file);
         take(modes)?;
-        let terminal = match Terminal::new(CrosstermBackend::new(writer)) {
-            Ok(terminal) => terminal,
-            Err(error) => {
-                restore();
-                return Err(error);
-            }
-        };
-        Ok(Self { terminal, modes, title: String::new(), stale: false })
+        Ok(Self { presenter: Presenter::new(writer), modes, title: String::new() })
     }
 
     /// Columns and rows now; 0×0 when the terminal does not say.
@@ -94,21 +85,11 @@ impl Screen {
         &mut self,
         draw: impl FnOnce(Rect, &mut Buffer) -> Option<Position>,
     ) -> io::Result<()> {
-        queue!(self.terminal.backend_mut(), BeginSynchronizedUpdate)?;
-        if std::mem::take(&mut self.stale) {
-            // Not `clear`: that asks the terminal for its cursor and waits for the answer.
-            let size = self.terminal.size()?;
-            self.terminal.resize(Rect::from((Position::ORIGIN, size)))?;
-        }
-        let drawn = self.terminal.draw(|frame| {
-            let area = frame.area();
-            if let Some(position) = draw(area, frame.buffer_mut()) {
-                frame.set_cursor_position(position);
-            }
-        });
-        let drawn = drawn.map(|_| ());
-        let ended = queue!(self.terminal.backend_mut(), EndSynchronizedUpdate);
-        let flushed = Write::flush(self.terminal.backend_mut());
+        let (width, height) = Self::size();
+        queue!(self.presenter.writer(), BeginSynchronizedUpdate)?;
+        let drawn = self.presenter.draw(Rect { x: 0, y: 0, width, height }, draw);
+        let ended = queue!(self.presenter.writer(), EndSynchronizedUpdate);
+        let flushed = self.presenter.writer().flush();
         drawn?;
         ended.and(flushed)
     }
@@ -116,15 +97,15 @@ impl Screen {
     /// Asks for keys with modifiers; terminals that do not know it ignore it.
     pub fn push_key_flags(&mut self) -> io::Result<()> {
         let flags = KeyboardEnhancementFlags::DISAMBIGUATE_ESCAPE_CODES;
-        queue!(self.terminal.backend_mut(), PushKeyboardEnhancementFlags(flags))?;
-        Write::flush(self.terminal.backend_mut())?;
+        queue!(self.presenter.writer(), PushKeyboardEnhancementFlags(flags))?;
+        self.presenter.writer().flush()?;
         STATE.fetch_or(bit::KEYS, Ordering::SeqCst);
         Ok(())
     }
 
     /// Makes the next frame draw every cell.
     pub fn invalidate(&mut self) {
-        self.stale = true;
+        self.presenter.invalidate();
     }
 
     /// Sets the window's title when it changed. `title` must be clean.
@@ -133,20 +114,20 @@ impl Screen {
             return Ok(());
         }
         title.clone_into(&mut self.title);
-        queue!(self.terminal.backend_mut(), SetTitle(title))?;
-        Write::flush(self.terminal.backend_mut())
+        queue!(self.presenter.writer(), SetTitle(title))?;
+        self.presenter.writer().flush()
     }
 
     /// Asks the terminal to put `text` on the clipboard.
     pub fn copy(&mut self, text: &str) -> io::Result<()> {
-        queue!(self.terminal.backend_mut(), CopyToClipboard::to_clipboard_from(text))?;
-        Write::flush(self.terminal.backend_mut())
+        queue!(self.presenter.writer(), CopyToClipboard::to_clipboard_from(text))?;
+        self.presenter.writer().flush()
     }
 
     /// Rings.
     pub fn bell(&mut self) -> io::Result<()> {
-        queue!(self.terminal.backend_mut(), Print('\u{7}'))?;
-        Write::flush(self.terminal.backend_mut())
+        queue!(self.presenter.writer(), Print('\u{7}'))?;
+        self.presenter.writer().flush()
     }
 
     /// Gives the terminal back for a while; [`Screen::retake`] takes it again.
@@ -176,7 +157,7 @@ impl Screen {
 
 impl Drop for Screen {
     fn drop(&mut self) {
-        let _best_effort = Write::flush(self.terminal.backend_mut());
+        let _best_effort = self.presenter.writer().flush();
         restore();
     }
 }

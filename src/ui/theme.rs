@@ -73,6 +73,21 @@ impl Default for Theme {
 }
 
 impl Theme {
+    /// The theme for the setting `ui.theme`, in the colours that the terminal has. `auto` follows
+    /// `COLORFGBG`, whose last number is the background as one of the 16 colours; where it is
+    /// missing or no number it means `dark`. Variables are read through `get`.
+    pub fn chosen(setting: &str, get: impl Fn(&str) -> Option<String>) -> Self {
+        let depth = Depth::detect(&get);
+        if setting != "auto" {
+            return Self::named(setting, depth);
+        }
+        let colours = get("COLORFGBG").unwrap_or_default();
+        let background = colours.rsplit(';').next().and_then(|last| last.trim().parse::<u8>().ok());
+        // 7 and 15 are the whites, 9 to 14 bright colours; 8 is a dark grey.
+        let is_light = matches!(background, Some(7 | 9..=15));
+        Self::named(if is_light { "light" } else { "dark" }, depth)
+    }
+
     /// A theme that comes with the program; unknown names give `dark`. With 16 colours every one
     /// of them is `ansi`, which uses the terminal's own.
     pub fn named(name: &str, depth: Depth) -> Self {

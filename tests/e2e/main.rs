@@ -7,7 +7,10 @@ mod command;
 mod commandline;
 mod conversation;
 mod demo;
+mod failures;
+mod formats;
 mod harness;
+mod leaving;
 #[path = "../support/mock_llm/mod.rs"]
 mod mock_llm;
 mod panel;
@@ -15,5 +18,7 @@ mod print;
 #[path = "../support/pty.rs"]
 mod pty;
 mod service;
+mod sessions;
+mod settings;
 mod terminal;
 mod words;

@@ -176,3 +176,15 @@ fn silent_server() -> (SocketAddr, std::sync::mpsc::Receiver<()>) {
     });
     (address, receiver)
 }
+
+#[test]
+fn a_permission_rule_that_cannot_be_read_is_told() {
+    let print = Print::new(&["--demo", "--permission-mode", "trust", "go"]);
+    let config = print.home.path("config").join("config.toml");
+    std::fs::write(config, "[permissions]\nallow = [\"Bash(make\"]\ndeny = [\"Nonsense(x)\"]\n")
+        .unwrap();
+    let (output, _home) = print.run();
+    let err = text(&output.stderr);
+    assert!(err.contains("`Bash(make` lacks its closing parenthesis"), "{err}");
+    assert!(err.contains("`Nonsense(x)` has an unknown kind"), "{err}");
+}

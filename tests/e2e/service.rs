@@ -1,8 +1,6 @@
 //! A model service on loopback that speaks either wire format: the same script for both, and the
 //! same questions about what it was asked.
 
-use std::time::Duration;
-
 use serde_json::{Value, json};
 
 use crate::mock_llm::{MockLlm, Reply, anthropic, openai};
@@ -139,18 +137,6 @@ impl Service {
         let turn = self.mock.left() + self.mock.bodies().len();
         self.mock.push(self.wire.calls(turn, words, calls));
         self
-    }
-
-    /// Waits until so many model calls have arrived.
-    #[track_caller]
-    pub(crate) fn wait_for_requests(&self, count: usize) {
-        for _ in 0..2000 {
-            if self.mock.bodies().len() >= count {
-                return;
-            }
-            std::thread::sleep(Duration::from_millis(10));
-        }
-        panic!("request {count} did not arrive; there were {}", self.mock.bodies().len());
     }
 
     /// Every request was one that the real services take, and all that was queued was fetched.

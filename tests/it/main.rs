@@ -4,6 +4,8 @@
 mod architecture;
 mod cli;
 mod demo;
+mod docs;
+mod docs_tables;
 mod doctor;
 mod headless;
 mod r#loop;

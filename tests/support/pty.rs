@@ -271,6 +271,11 @@ impl Pty {
         self.master = None;
     }
 
+    /// Whether the terminal was closed on our side.
+    pub(crate) fn is_hung_up(&self) -> bool {
+        self.master.is_none()
+    }
+
     /// The id of the program's process.
     pub(crate) fn pid(&self) -> rustix::process::Pid {
         let id = self.child.process_id().and_then(|id| i32::try_from(id).ok()).unwrap();
@@ -351,7 +356,8 @@ fn pump(
                 let _gone = writer.lock().unwrap().write_all(reply);
             }
         }
-        let mut state = shared.state.lock().unwrap();
+        // A test that failed while it looked at the screen has said why.
+        let Ok(mut state) = shared.state.lock() else { return };
         state.raw.extend_from_slice(&buffer[..count]);
         state.parser.process(&buffer[..count]);
         shared.changed.notify_all();
@@ -360,7 +366,8 @@ fn pump(
         }
     }
     drop(reader);
-    shared.state.lock().unwrap().closed = true;
+    let Ok(mut state) = shared.state.lock() else { return };
+    state.closed = true;
     shared.changed.notify_all();
 }
 

@@ -97,7 +97,7 @@ fn flag(allowed: &str, text: &str) -> Option<bool> {
             Some((name, _)) => (name, true),
             None => (long, false),
         };
-        return allowed.split(' ').filter_map(|f| f.strip_prefix("--")).find_map(|f| {
+        return allowed.split_whitespace().filter_map(|f| f.strip_prefix("--")).find_map(|f| {
             let kind = f.strip_prefix(name)?;
             match (kind, value) {
                 ("", false) | ("?", _) | ("=", true) => Some(false),
@@ -107,10 +107,11 @@ fn flag(allowed: &str, text: &str) -> Option<bool> {
         });
     }
     let cluster = &text[1..];
-    if cluster.chars().all(|c| c.is_ascii_digit()) && allowed.split(' ').any(|f| f == "-#") {
+    if cluster.chars().all(|c| c.is_ascii_digit()) && allowed.split_whitespace().any(|f| f == "-#")
+    {
         return Some(false);
     }
-    let shorts = || allowed.split(' ').filter(|f| !f.starts_with("--"));
+    let shorts = || allowed.split_whitespace().filter(|f| !f.starts_with("--"));
     let mut letters = cluster.chars();
     while let Some(c) = letters.next() {
         let valued = shorts().any(|f| f.ends_with('=') && f.chars().nth(1) == Some(c));

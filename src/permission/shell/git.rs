@@ -181,6 +181,12 @@ pub fn danger(args: &[String]) -> Option<&'static str> {
         "checkout" | "switch" if flag("f", "force") || flag("", "discard-changes") => {
             Some("throws away uncommitted work")
         }
+        "checkout" if rest.iter().any(|a| a == "--" || a == ".") => {
+            Some("throws away uncommitted work")
+        }
+        "restore" if !flag("S", "staged") || flag("W", "worktree") => {
+            Some("throws away uncommitted work")
+        }
         "branch" if rest.iter().any(|a| a == "-D") => Some("deletes a branch that is not merged"),
         "stash" if rest.first().is_some_and(|a| a == "drop" || a == "clear") => {
             Some("throws away stashed work")

@@ -13,21 +13,16 @@ pub struct Key {
 }
 
 /// Tools whose first words say what they do: the tool and the sub-commands that may be remembered
-/// with any further arguments.
-const PREFIXES: [(&str, &[&str]); 14] = [
+/// with further arguments (see [`super::tail`]). A tool whose arguments can hold programs in too
+/// many ways (mvn, gradle, dotnet …) is not here: of those the whole command is remembered.
+const PREFIXES: [(&str, &[&str]); 8] = [
     ("cargo", &["test", "build", "check", "clippy", "fmt", "doc", "bench", "nextest"]),
     ("go", &["test", "build", "vet", "fmt"]),
     ("npm", &["test", "ci"]),
     ("pnpm", &["test"]),
     ("yarn", &["test"]),
     ("bun", &["test"]),
-    ("git", &["add", "commit", "switch", "restore"]),
-    ("dotnet", &["test", "build"]),
-    ("swift", &["test", "build"]),
-    ("zig", &["build", "test", "fmt"]),
-    ("mix", &["test", "format"]),
-    ("mvn", &["test", "compile", "package"]),
-    ("gradle", &["test", "build"]),
+    ("git", &["add", "commit", "switch"]),
     ("terraform", &["fmt", "validate"]),
 ];
 
@@ -140,7 +135,10 @@ fn key(part: &Part) -> Option<Key> {
     let words: Vec<&str> = part.words.iter().map(String::as_str).collect();
     let name = *words.first()?;
     let first = words.get(1).copied().unwrap_or("");
-    if part.writes || NEVER.contains(&name) || name.starts_with('-') {
+    if part.writes || part.fed || NEVER.contains(&name) || name.starts_with('-') {
+        return None;
+    }
+    if !super::tail::is_tame(name, &part.words[1..]) {
         return None;
     }
     if PREFIXES.iter().any(|(tool, subs)| *tool == name && subs.contains(&first)) {

@@ -14,7 +14,9 @@ pub mod loose;
 pub mod parse;
 pub mod repo;
 pub mod scripts;
+pub mod sweep;
 pub mod table;
+pub mod tail;
 pub mod walk;
 
 use std::path::{Path, PathBuf};
@@ -71,6 +73,8 @@ pub struct Judgement {
     pub touches: Vec<(PathBuf, Use)>,
     /// Files named by commands of which more is not known.
     pub named: Vec<PathBuf>,
+    /// Folders that are read as a whole.
+    pub sweeps: Vec<sweep::Sweep>,
     /// Whether an allow rule may speak for its commands: one line, nothing in the background.
     pub simple: bool,
 }
@@ -89,6 +93,7 @@ pub fn judge(line: &str, workdir: &Path, setting: &Setting<'_>) -> Judgement {
         views: Vec::new(),
         touches: Vec::new(),
         named: Vec::new(),
+        sweeps: Vec::new(),
         simple: false,
     };
     let tree = (line.len() <= MAX_SEARCH).then(|| grammar::tree(line)).flatten();
@@ -183,13 +188,14 @@ fn understood(
     found.named = walked.named.iter().map(|(path, _)| path.clone()).collect();
     let named = walked.named.into_iter().filter(|(_, usage)| *usage != Use::Look);
     found.touches.extend(named);
+    found.sweeps = walked.sweeps;
     found.commands = walked.parts;
 }
 
 /// Looks at the words of a line that is not understood as if each could be a file.
 fn not_understood(why: &str, line: &str, workdir: &Path, found: &mut Judgement) {
     found.class = Class::NotUnderstood;
-    found.reason = format!("is not fully understood: it {why}");
+    found.reason = format!("the command is not fully understood: it {why}");
     found.sensitive.extend(sensitive::mentioned(line).map(|what| ("the command".to_owned(), what)));
     if found.parts.is_empty() {
         found.parts = vec![line.to_owned()];

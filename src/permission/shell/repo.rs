@@ -11,8 +11,8 @@ pub fn plants_git(dir: &Path) -> bool {
         if folder.join(".git").symlink_metadata().is_ok() {
             return false;
         }
-        let bare = ["HEAD", "objects", "refs"].iter().all(|name| folder.join(name).exists());
-        if bare {
+        // A `HEAD` is enough: the other parts may lie where a `commondir` file points.
+        if folder.join("HEAD").symlink_metadata().is_ok() {
             return true;
         }
     }
@@ -22,13 +22,22 @@ pub fn plants_git(dir: &Path) -> bool {
 /// Whether a rust tool, started in `dir`, could run a program that the project brought along.
 pub fn plants_rust(dir: &Path) -> bool {
     const SETTINGS: [(&str, &[&str]); 4] = [
-        ("rust-toolchain.toml", &["path"]),
-        ("rust-toolchain", &["path"]),
+        ("rust-toolchain.toml", &["path", "\\"]),
+        ("rust-toolchain", &["path", "\\"]),
         (".cargo/config.toml", RISKY),
         (".cargo/config", RISKY),
     ];
-    const RISKY: &[&str] =
-        &["rustc", "wrapper", "rustdoc", "credential", "include", "[env", "git-fetch-with-cli"];
+    // A backslash may spell any of the words in another way.
+    const RISKY: &[&str] = &[
+        "rustc",
+        "wrapper",
+        "rustdoc",
+        "credential",
+        "include",
+        "env",
+        "git-fetch-with-cli",
+        "\\",
+    ];
     dir.ancestors().any(|folder| {
         SETTINGS.iter().any(|(name, words)| {
             // An unreadable file is as good as a hostile one; a missing one is fine.

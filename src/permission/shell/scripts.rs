@@ -31,6 +31,11 @@ pub fn rustup_word(text: &str) -> bool {
     matches!(text, "active-toolchain" | "home" | "profile")
 }
 
+/// The word after `set -o`: options that change neither how folders nor how patterns are read.
+pub fn set_word(text: &str) -> bool {
+    matches!(text, "errexit" | "nounset" | "pipefail" | "xtrace")
+}
+
 /// A jq filter that reads neither the environment nor other files.
 pub fn jq(filter: &str) -> bool {
     let lower = filter.to_lowercase();
@@ -102,7 +107,8 @@ fn sed_address(text: &str) -> Option<&str> {
     Some(text.trim_start_matches(|c: char| c.is_ascii_digit() || c == '~' || c == '+'))
 }
 
-/// What follows the next unescaped `mark`. A bracket set may hide a mark, so it ends the check.
+/// What follows the next unescaped `mark`. Programs differ in whether a bracket set hides a mark or a
+/// backslash, so only sets that every one of them reads alike pass.
 fn sed_until(text: &str, mark: char) -> Option<&str> {
     let mut chars = text.char_indices();
     while let Some((at, c)) = chars.next() {
@@ -110,8 +116,12 @@ fn sed_until(text: &str, mark: char) -> Option<&str> {
             '\\' => {
                 chars.next()?;
             }
-            '[' if text[at..].split(']').next().is_some_and(|set| set.contains(mark)) => {
-                return None;
+            '[' => {
+                let set = text[at + 1..].trim_start_matches('^');
+                let (inner, _) = set.split_once(']')?;
+                if inner.is_empty() || inner.contains([mark, '\\', '[']) {
+                    return None;
+                }
             }
             _ if c == mark => return Some(&text[at + c.len_utf8()..]),
             _ => {}

@@ -149,7 +149,7 @@ pub const TABLE: &[Spec] = &[
     safe("type", "-aptPf", Text),
     row("command", "-vV", Operands::ListOnly(&["-v", "-V"])),
     row("exit", "", Checked(scripts::number)),
-    row("set", "-eux -o=", None),
+    row("set", "-euxo", Checked(scripts::set_word)),
     row("pip", "-V --version", Version),
     row("pip3", "-V --version", Version),
     row("java", "--version", Version),

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use super::flags::{self, Touch};
 use super::lex::Word;
 use super::parse::{Node, Redirect, Script, Simple};
+use super::sweep::{self, Sweep};
 use super::{expand, git, repo, scripts, table};
 use crate::permission::paths::{Places, resolve};
 use crate::permission::sensitive::Use;
@@ -32,6 +33,8 @@ pub struct Part {
     pub reason: String,
     /// Whether it redirects into a file.
     pub writes: bool,
+    /// Whether it is given input: by a redirection, a here-document or a pipe.
+    pub fed: bool,
 }
 
 /// What the walk found.
@@ -43,6 +46,8 @@ pub struct Findings {
     pub touches: Vec<(PathBuf, Use)>,
     /// Words of other commands that look like files; what is done with them is not known.
     pub named: Vec<(PathBuf, Use)>,
+    /// Folders that are read as a whole.
+    pub sweeps: Vec<Sweep>,
     /// Places that could not be told; the line is not understood.
     pub unclear: Option<&'static str>,
 }
@@ -56,8 +61,11 @@ const MAX_BASES: usize = 8;
 /// Judges every command of the script, which starts in `workdir`.
 pub fn walk(script: &Script, line: &str, workdir: &Path, setting: &Setting<'_>) -> Findings {
     let start = resolve(workdir).unwrap_or_else(|| workdir.to_path_buf());
-    let mut walker = Walker { line, setting, out: Findings::default() };
+    let mut walker = Walker { line, setting, fed: false, out: Findings::default() };
     walker.out.touches.push((start.clone(), Use::Look));
+    if walker.is_shadowed("bash", std::slice::from_ref(&start)) {
+        walker.out.unclear = Some("would be run by a shell that lies in the workspace");
+    }
     walker.node(&script.root, vec![start]);
     walker.out
 }
@@ -65,6 +73,8 @@ pub fn walk(script: &Script, line: &str, workdir: &Path, setting: &Setting<'_>) 
 struct Walker<'a> {
     line: &'a str,
     setting: &'a Setting<'a>,
+    /// Whether what is walked now has something on its input.
+    fed: bool,
     out: Findings,
 }
 
@@ -75,13 +85,19 @@ impl Walker<'_> {
             Node::Simple(simple) => self.simple(simple, bases),
             Node::Group { subshell, body, redirects } => {
                 self.redirects(redirects, &bases);
+                let outer = self.fed;
+                self.fed |= feeds(redirects);
                 let (success, failure) = self.node(body, bases.clone());
+                self.fed = outer;
                 if *subshell { (bases.clone(), bases) } else { (success, failure) }
             }
             Node::Pipe(parts) => {
+                let outer = self.fed;
                 for part in parts {
                     self.node(part, bases.clone());
+                    self.fed = true;
                 }
+                self.fed = outer;
                 (bases.clone(), bases)
             }
             Node::Not(inner) => {
@@ -144,6 +160,7 @@ impl Walker<'_> {
             read_only: verdict.is_ok(),
             reason: verdict.err().unwrap_or_default(),
             writes,
+            fed: self.fed || feeds(&simple.redirects),
         });
         (moved.unwrap_or_else(|| bases.clone()), bases)
     }
@@ -235,8 +252,19 @@ impl Walker<'_> {
             "git" => return self.git(args, bases),
             _ => Self::by_table(text, args, bases)?,
         };
+        let before = self.out.touches.len();
         for touch in &touches {
             self.touch(touch, bases);
+        }
+        if let Some(reach) = sweep::reach(text, args) {
+            let read = self.out.touches[before..].iter().filter(|(_, usage)| *usage == Use::Read);
+            let mut folders: Vec<PathBuf> = read.map(|(path, _)| path.clone()).collect();
+            if folders.is_empty() && reach.here {
+                folders.clone_from(bases);
+            }
+            let folders = folders.into_iter().filter(|path| path.is_dir());
+            let sweep = |folder| Sweep { folder, reach: reach.clone() };
+            self.out.sweeps.extend(folders.map(sweep));
         }
         Ok(())
     }
@@ -280,7 +308,7 @@ impl Walker<'_> {
     }
 
     /// Whether `PATH` leads to a program of that name in the workspace.
-    fn is_shadowed(&self, name: &str, bases: &Bases) -> bool {
+    fn is_shadowed(&self, name: &str, bases: &[PathBuf]) -> bool {
         self.setting.suspect_path.iter().any(|dir| {
             bases.iter().any(|base| base.join(dir).join(name).symlink_metadata().is_ok())
         })
@@ -304,6 +332,11 @@ impl Walker<'_> {
             self.out.named.extend(likely.map(|path| (path, usage)));
         }
     }
+}
+
+/// Whether one of the redirections brings input.
+fn feeds(redirects: &[Redirect]) -> bool {
+    redirects.iter().any(|redirect| redirect.op.starts_with('<'))
 }
 
 /// Whether an absolute path could be meant as one: its first folder exists, or it is a special

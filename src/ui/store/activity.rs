@@ -140,10 +140,11 @@ impl Activity {
             return;
         }
         match event {
-            Event::TurnStart { .. } | Event::ToolEnd { .. } | Event::ApprovalClosed { .. } => {
+            Event::TurnStart { .. } => {
                 self.retry = None;
-                self.say("Running");
+                self.say("Waiting for the model");
             }
+            Event::ToolEnd { .. } => self.say("Running"),
             Event::MessageStart { .. } => self.retry = None,
             Event::MessageDelta { delta } => match delta {
                 Delta::Text { .. } => self.say("Writing"),

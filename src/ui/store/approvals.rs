@@ -10,12 +10,17 @@ use crate::kernel::command::Answer;
 use crate::kernel::event::{Approval, Preview};
 use crate::kernel::message::{CallId, DiffLine, FileDiff};
 use crate::ui::keymap::Chord;
+use crate::ui::text::width::{TAB, width};
 use crate::ui::text::{sanitize, wrap};
 
 /// A panel takes keys this long after it appeared and after the last key before, in milliseconds.
 pub const GUARD_MS: u64 = 500;
 /// A second Esc within this time stops the run, in milliseconds.
 pub const DOUBLE_MS: u64 = 1000;
+
+/// Letters that follow each other faster than this are one word, in milliseconds: a key of the panel
+/// at its start was meant as a letter.
+const BURST_MS: u64 = 600;
 
 /// Which page of the panel is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -68,6 +73,8 @@ pub struct Approvals {
     page: Page,
     scroll: usize,
     denied_ms: Option<u64>,
+    /// Keys of the panel typed in quick succession, and when the last one was.
+    burst: (String, u64),
 }
 
 impl Approvals {
@@ -130,6 +137,7 @@ impl Approvals {
         self.words.take();
         self.page = Page::Summary;
         self.scroll = 0;
+        self.burst = (String::new(), 0);
         // What could destroy much must be chosen, not confirmed.
         self.selected = match self.shown() {
             Some(approval) if approval.danger => self.options().len() - 1,
@@ -190,7 +198,7 @@ impl Approvals {
             KeyCode::Up | KeyCode::Down => self.vertical(chord.code == KeyCode::Down, width),
             KeyCode::Home => self.scroll = 0,
             KeyCode::End => self.scroll = self.last_scroll(width),
-            KeyCode::Char(c) if chord.printable().is_some() => self.printable(c, chord),
+            KeyCode::Char(c) if chord.printable().is_some() => self.printable(c, chord, now_ms),
             _ => {}
         }
         Outcome::Stay
@@ -208,7 +216,14 @@ impl Approvals {
         self.answer(Answer::Deny { words: None }, now_ms)
     }
 
-    fn printable(&mut self, c: char, chord: Chord) {
+    fn printable(&mut self, c: char, chord: Chord, now_ms: u64) {
+        let (typed, last_ms) = &mut self.burst;
+        if now_ms.saturating_sub(*last_ms) > BURST_MS {
+            typed.clear();
+        }
+        *last_ms = now_ms;
+        let before = typed.clone();
+        typed.push(c);
         if let Some(digit) = c.to_digit(10).map(|digit| digit as usize)
             && (1..=self.options().len()).contains(&digit)
         {
@@ -221,6 +236,11 @@ impl Approvals {
             ' ' => {}
             _ => {
                 self.selected = self.options().len() - 1;
+                // Whoever writes "don't" at once did not mean the key `d`.
+                if !before.is_empty() {
+                    self.turn_to(Page::Summary);
+                    self.words.insert(&before);
+                }
                 self.words.key(chord);
             }
         }
@@ -311,7 +331,10 @@ impl Approvals {
         if !approval.reason.is_empty() {
             notes.push((Tone::Dim, format!("why: {}", sanitize::visible(&approval.reason))));
         }
-        if let Some(Preview::Command { workdir, .. }) = &approval.preview {
+        // The workspace itself goes without saying.
+        if let Some(Preview::Command { workdir, .. }) = &approval.preview
+            && !matches!(workdir.as_str(), "" | ".")
+        {
             notes.push((Tone::Dim, format!("in: {}", sanitize::visible(workdir))));
         }
         notes
@@ -349,17 +372,28 @@ fn shown_lines(text: &str) -> impl Iterator<Item = String> + '_ {
     text.split('\n').map(|line| sanitize::visible(line).into_owned())
 }
 
+/// A line of a file: tabs as blanks up to the next stop, everything else hidden written out.
+fn code_line(text: &str) -> String {
+    let mut line = String::new();
+    for (index, part) in text.split('\t').enumerate() {
+        if index > 0 {
+            let stop = TAB - width(&line) % TAB;
+            line.extend(std::iter::repeat_n(' ', stop));
+        }
+        line.push_str(&sanitize::visible(part));
+    }
+    line
+}
+
 fn diff_lines(diff: &FileDiff) -> Vec<(Tone, String)> {
     let mut lines = Vec::new();
     for hunk in &diff.hunks {
         lines.push((Tone::Place, format!("@@ line {}", hunk.new_start)));
         for line in &hunk.lines {
             lines.push(match line {
-                DiffLine::Context(text) => (Tone::Text, format!("  {}", sanitize::visible(text))),
-                DiffLine::Removed(text) => {
-                    (Tone::Removed, format!("- {}", sanitize::visible(text)))
-                }
-                DiffLine::Added(text) => (Tone::Added, format!("+ {}", sanitize::visible(text))),
+                DiffLine::Context(text) => (Tone::Text, format!("  {}", code_line(text))),
+                DiffLine::Removed(text) => (Tone::Removed, format!("- {}", code_line(text))),
+                DiffLine::Added(text) => (Tone::Added, format!("+ {}", code_line(text))),
             });
         }
     }

@@ -220,11 +220,6 @@ impl Store {
         }
     }
 
-    /// Whether no session is open yet.
-    pub fn is_starting(&self) -> bool {
-        self.phase == Phase::Starting
-    }
-
     /// Since when the program is closing.
     pub fn closing_since(&self) -> Option<u64> {
         match self.phase {
@@ -277,7 +272,10 @@ pub fn update(store: &mut Store, now_ms: u64, msg: Msg) -> Vec<Effect> {
     let mut out = Vec::new();
     match msg {
         Msg::Input(input) => keys::input(store, input, &mut out),
-        Msg::ClickCell(cell) => store.transcript.toggle_fold(cell),
+        Msg::ClickCell(cell) => {
+            store.scroll.hold(&store.transcript);
+            store.transcript.toggle_fold(cell);
+        }
         Msg::ClickMore => store.scroll.end(),
         Msg::Settled { settled, rows } => {
             store.page_rows = rows;

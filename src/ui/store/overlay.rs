@@ -11,8 +11,25 @@ use crate::ui::text::wrap::soft_ranges;
 
 /// Rows of a page that are not text: rule, title and the line of keys.
 pub const FRAME: usize = 3;
+/// A panel may have this many rows even where that is more than two thirds of the screen: a
+/// question must be readable on a low one too.
+const LOW_ROWS: u16 = 12;
+/// Rows that stay above a panel.
+const ABOVE: u16 = 2;
+/// What the mouse does, for the page of keys.
+const MOUSE: [(&str, &str); 3] = [
+    ("wheel", "scroll the conversation"),
+    ("click", "open or fold a result; lead back to the newest line"),
+    ("shift+drag", "select text the terminal's own way"),
+];
 /// Widest left column of a page, in cells.
 const LEFT: usize = 34;
+
+/// Most rows of a panel on a screen of that height.
+pub fn most_rows(height: u16) -> u16 {
+    let share = (u32::from(height) * 2 / 3) as u16;
+    share.max(LOW_ROWS.min(height.saturating_sub(ABOVE)))
+}
 
 /// The open panel.
 #[derive(Clone, Debug)]
@@ -58,11 +75,14 @@ impl TextPanel {
     /// Handles a key on a screen of that size; false closes the panel.
     pub fn key(&mut self, chord: Chord, size: (u16, u16)) -> bool {
         let rows = self.rows(usize::from(size.0.saturating_sub(2))).len();
-        let room = (usize::from(size.1) * 2 / 3).saturating_sub(FRAME);
+        let room = usize::from(most_rows(size.1)).saturating_sub(FRAME);
         let last = rows.saturating_sub(room);
+        let page = room.saturating_sub(1).max(1);
         match chord.code {
             KeyCode::Up | KeyCode::Char('k') => self.scroll = self.scroll.saturating_sub(1),
-            KeyCode::Down | KeyCode::Char('j' | ' ') => self.scroll = (self.scroll + 1).min(last),
+            KeyCode::Down | KeyCode::Char('j') => self.scroll = (self.scroll + 1).min(last),
+            KeyCode::Char('b') => self.scroll = self.scroll.saturating_sub(page),
+            KeyCode::Char(' ') => self.scroll = (self.scroll + page).min(last),
             KeyCode::Home => self.scroll = 0,
             KeyCode::End => self.scroll = last,
             KeyCode::Esc | KeyCode::Enter | KeyCode::Char('q' | '?') => return false,
@@ -79,8 +99,11 @@ pub fn help() -> TextPanel {
         lines.push((row.keys.join(", "), row.help.to_owned()));
     }
     lines.push((String::new(), String::new()));
+    lines.extend(MOUSE.map(|(does, help)| (does.to_owned(), help.to_owned())));
+    lines.push((String::new(), String::new()));
     for command in SLASH {
-        lines.push((format!("/{} {}", command.name, command.args), command.help.to_owned()));
+        let name = format!("/{} {}", command.name, command.args);
+        lines.push((name.trim_end().to_owned(), command.help.to_owned()));
     }
     TextPanel { title: "Keys and commands".to_owned(), lines, scroll: 0 }
 }

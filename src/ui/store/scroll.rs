@@ -45,6 +45,10 @@ pub struct Scroll {
     pending: isize,
     /// Lines that had come in when the reader left the end.
     mark: u64,
+    /// The place of the top row at the last frame.
+    top: Option<Anchor>,
+    /// Kept in place by [`Scroll::hold`]; the next frame shows whether that was needed.
+    held: bool,
 }
 
 impl Scroll {
@@ -82,7 +86,18 @@ impl Scroll {
 
     /// To the end, following from now on.
     pub fn end(&mut self) {
-        *self = Self::default();
+        *self = Self { top: self.top, ..Self::default() };
+    }
+
+    /// Keeps what is on screen where it is while something in it grows, as a cell that is opened
+    /// by a click. When the end still fits on the screen afterwards, it is followed as before.
+    pub fn hold(&mut self, transcript: &Transcript) {
+        if self.position == Position::Latest
+            && let Some(top) = self.top
+        {
+            self.go(top, transcript);
+            self.held = true;
+        }
     }
 
     /// To the next (`forward`) or the previous message of the user.
@@ -112,12 +127,17 @@ impl Scroll {
         }
         self.position = Position::At(anchor);
         self.pending = 0;
+        self.held = false;
     }
 
     /// Takes the place the layout arrived at. Without a movement the anchor stays as it is, so
     /// that a resize there and back ends where it began.
     pub fn settle(&mut self, settled: &Settled, transcript: &Transcript) {
         let moved = std::mem::take(&mut self.pending);
+        self.top = settled.top;
+        if std::mem::take(&mut self.held) && settled.at_end {
+            self.end();
+        }
         if moved == 0 {
             return;
         }

@@ -90,6 +90,13 @@ pub(super) fn take_back(store: &mut Store, texts: &[String]) {
         store.history.show_newest();
         store.menu.reset();
     }
+    let hint = match (texts.len(), store.composer.text() == last) {
+        (1, true) => return,
+        (1, false) => "your message came back; ↑ recalls it when nothing is typed".to_owned(),
+        (count, true) => format!("{count} messages came back; ↑ recalls the others"),
+        (count, false) => format!("{count} messages came back; ↑ recalls them"),
+    };
+    store.status.hint(hint, store.now_ms);
 }
 
 /// Asks for a mode; trust is confirmed once.

@@ -58,6 +58,17 @@ pub const SLASH: &[SlashRow] = &[
     row("quit", "", "leave", SlashKind::Quit, false),
 ];
 
+/// All commands as a Markdown table for the documentation.
+pub fn markdown() -> String {
+    let head = "| command | what it does | while a run is active |\n|---|---|---|\n";
+    let line = |row: &SlashRow| {
+        let name = format!("/{} {}", row.name, row.args);
+        let busy = if row.idle_only { "waits for its end" } else { "at once" };
+        format!("| `{}` | {} | {busy} |\n", name.trim_end(), row.help)
+    };
+    SLASH.iter().map(line).fold(head.to_owned(), |table, line| table + &line)
+}
+
 /// The menu above the composer.
 #[derive(Clone, Debug, Default)]
 pub struct Menu {

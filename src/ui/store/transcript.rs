@@ -5,9 +5,10 @@
 mod answer;
 mod calls;
 mod cell;
+mod tally;
 
 use crate::app::service::Level;
-use crate::kernel::event::{EndReason, Event, RunSummary};
+use crate::kernel::event::{Event, RunSummary};
 use crate::kernel::message::{Block, Message, Origin, UserMessage};
 use crate::ui::text::sanitize;
 
@@ -15,6 +16,7 @@ pub use cell::{Cell, CellId, CellKind, Fold, ToolCell, ToolState};
 
 use answer::Answer;
 use calls::Calls;
+use tally::Tally;
 
 /// A longer message of the user is folded until it is opened.
 const USER_OPEN: usize = 4000;
@@ -28,10 +30,11 @@ pub struct Transcript {
     next: u64,
     version: u64,
     lines: u64,
-    /// What Ctrl+O chose for all cells.
-    all: Option<Fold>,
+    /// Whether Ctrl+O opened all cells.
+    all_open: bool,
     answer: Answer,
     calls: Calls,
+    tally: Tally,
     error_shown: bool,
 }
 
@@ -44,6 +47,11 @@ impl Transcript {
     /// Whether there is nothing to show.
     pub fn is_empty(&self) -> bool {
         self.cells.is_empty()
+    }
+
+    /// Whether nothing was said yet: there are only lines of the application, if any.
+    pub fn is_only_notices(&self) -> bool {
+        self.cells.iter().all(|cell| matches!(cell.kind, CellKind::Notice { .. }))
     }
 
     /// Grows with every change.
@@ -81,7 +89,7 @@ impl Transcript {
 
     /// Whether the cell shows all it has.
     pub fn is_open(&self, cell: &Cell) -> bool {
-        let chosen = cell.fold.or(self.all);
+        let chosen = cell.fold.or(self.all_open.then_some(Fold::Open));
         match &cell.kind {
             _ if chosen.is_some() => chosen == Some(Fold::Open),
             CellKind::Tool(tool) => tool.has_failed(),
@@ -98,10 +106,9 @@ impl Transcript {
         self.change(id, |cell| cell.fold = Some(fold));
     }
 
-    /// Opens every cell, or folds every cell when all are open.
+    /// Opens every cell, or gives each its usual form back when all are open.
     pub fn fold_all(&mut self) {
-        let fold = if self.all == Some(Fold::Open) { Fold::Folded } else { Fold::Open };
-        self.all = Some(fold);
+        self.all_open = !self.all_open;
         self.version += 1;
         for cell in self.cells.iter_mut().filter(|cell| cell.fold.is_some()) {
             cell.fold = None;
@@ -119,7 +126,10 @@ impl Transcript {
     /// Takes in what a run did. `now_ms` is the store's clock.
     pub fn apply(&mut self, event: &Event, now_ms: u64) {
         match event {
-            Event::RunStart { .. } => self.error_shown = false,
+            Event::RunStart { .. } => {
+                self.error_shown = false;
+                self.tally = Tally::default();
+            }
             Event::TurnStart { .. } => self.end_retries(),
             Event::MessageStart { .. } => {
                 self.end_retries();
@@ -133,7 +143,10 @@ impl Transcript {
                 self.start_call(call, preview.as_ref(), now_ms);
             }
             Event::ToolProgress { id, progress } => self.progress(id, progress),
-            Event::ToolEnd { id, status, result, .. } => self.end_call(id, *status, result, now_ms),
+            Event::ToolEnd { id, status, result, .. } => {
+                self.tally.add(*status);
+                self.end_call(id, *status, result, now_ms);
+            }
             Event::ApprovalAsked { approval } => self.ask(approval),
             Event::ApprovalClosed { id, .. } => self.asked(id, now_ms),
             Event::Retry { attempt, max, delay_ms, error } => {
@@ -148,10 +161,11 @@ impl Transcript {
             Event::Status { text } => self.notice(Level::Info, text),
             Event::Error { message } => {
                 self.error_shown = true;
-                self.notice(Level::Error, message);
+                self.notice(Level::Error, plain_error(message));
             }
             Event::RunEnd { summary } => self.end_run(summary, now_ms),
-            // News of background work is a message too; counters, queues, mode and refusals belong to other parts of the screen.
+            // News of background work is a message too; the rest belongs to other parts of the
+            // screen.
             Event::Usage { .. }
             | Event::Notice { .. }
             | Event::TurnEnd { .. }
@@ -238,9 +252,9 @@ impl Transcript {
         self.close_answer();
         self.close_calls(now_ms);
         if let Some(error) = summary.error.as_ref().filter(|_| !self.error_shown) {
-            self.notice(Level::Error, &error.message);
+            self.notice(Level::Error, plain_error(&error.message));
         }
-        self.push(CellKind::Summary { text: summary_line(summary) });
+        self.push(CellKind::Summary { text: self.tally.summary_line(summary) });
     }
 
     fn push(&mut self, kind: CellKind) -> CellId {
@@ -276,6 +290,15 @@ fn told(text: &str) -> String {
     plain.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
 }
 
+/// An error without the words that tell programs its class: `LLM call failed: <Kind>: `.
+fn plain_error(message: &str) -> &str {
+    let class = message.strip_prefix("LLM call failed: ").and_then(|rest| rest.split_once(": "));
+    match class {
+        Some((kind, words)) if kind.chars().all(|c| c.is_ascii_alphanumeric()) => words,
+        _ => message.strip_prefix("LLM call failed: ").unwrap_or(message),
+    }
+}
+
 fn user_text(blocks: &[Block]) -> String {
     let mut parts = Vec::new();
     for block in blocks {
@@ -289,29 +312,6 @@ fn user_text(blocks: &[Block]) -> String {
         }
     }
     parts.join("\n").trim_end().to_owned()
-}
-
-/// For example `done · 3 turns · 4 tools · 12.3 s`.
-fn summary_line(summary: &RunSummary) -> String {
-    let word = match summary.reason {
-        EndReason::Stop => "done",
-        EndReason::Aborted => "stopped",
-        EndReason::MaxTurns => "turn limit reached",
-        EndReason::Error => "failed",
-    };
-    let mut parts = vec![word.to_owned(), counted(summary.turns, "turn")];
-    let tools = counted(summary.tool_calls, "tool");
-    match (summary.tool_calls, summary.tool_errors) {
-        (0, _) => {}
-        (_, 0) => parts.push(tools),
-        (_, bad) => parts.push(format!("{tools} ({bad} not ok)")),
-    }
-    parts.push(duration_text(summary.elapsed_ms));
-    parts.join(" · ")
-}
-
-fn counted(count: u32, word: &str) -> String {
-    if count == 1 { format!("1 {word}") } else { format!("{count} {word}s") }
 }
 
 /// A duration for people: `340 ms`, `12.3 s`, `2 min 5 s`.

@@ -23,12 +23,7 @@ pub fn draw(store: &Store, area: Rect, canvas: &mut Canvas<'_>) -> Option<Positi
     let height = usize::from(area.height);
     let first = (caret_row + 1).saturating_sub(height);
     if store.composer.is_empty() {
-        let example = if store.activity.is_busy() {
-            "enter steers the run, tab queues for after it"
-        } else {
-            "ask for something, / for commands, ? for keys"
-        };
-        canvas.row(text, 0, &[Piece::new(Role::Placeholder, example)]);
+        canvas.row(text, 0, &[Piece::new(Role::Placeholder, example(store, text.width))]);
     }
     for (at, row) in rows.iter().skip(first).take(height).enumerate() {
         canvas.row(text, at, &pieces(store, row));
@@ -36,6 +31,16 @@ pub fn draw(store: &Store, area: Rect, canvas: &mut Canvas<'_>) -> Option<Positi
     let x = text.x + u16::try_from(caret_column).unwrap_or(u16::MAX).min(text.width.max(1) - 1);
     let y = area.y + u16::try_from(caret_row - first).unwrap_or(0).min(area.height - 1);
     Some(Position { x, y })
+}
+
+/// What may be written here, in words that fit.
+fn example(store: &Store, columns: u16) -> &'static str {
+    let (long, short) = if store.activity.is_busy() {
+        ("enter steers the run, tab queues for after it", "enter steers, tab queues")
+    } else {
+        ("ask for something, / for commands, ? for keys", "ask, / commands, ? keys")
+    };
+    if long.len() <= usize::from(columns) { long } else { short }
 }
 
 /// A row with tabs as blanks and pills in their own colour.

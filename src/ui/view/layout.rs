@@ -3,22 +3,27 @@
 
 use ratatui::layout::Rect;
 
-use super::overlay;
+use super::{overlay, welcome};
 use crate::ui::store::Store;
 use crate::ui::store::focus::{Focus, focus};
 use crate::ui::store::keys::MARK;
+use crate::ui::store::overlay::most_rows;
 
 /// Below this many columns or rows only a notice is shown.
 pub const MIN: (u16, u16) = (20, 5);
 
 /// Most rows of the composer.
 const COMPOSER_ROWS: u16 = 10;
+/// Rows that lines of the application need under the card.
+const UNDER_CARD: u16 = 4;
 
 /// The areas; one that is not shown is empty.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Regions {
     /// Whether there is room for no more than a notice.
     pub tiny: bool,
+    /// What this is and how to begin, as long as nothing was said.
+    pub card: Rect,
     /// The conversation.
     pub transcript: Rect,
     /// What the run does.
@@ -37,6 +42,13 @@ pub struct Regions {
     pub bottom_rule: Rect,
     /// The footer.
     pub footer: Rect,
+}
+
+impl Regions {
+    /// The line that separates the conversation from what is under it; empty on a low screen.
+    pub fn rule(&self) -> Rect {
+        if self.panel.is_empty() { self.top_rule } else { Rect { height: 1, ..self.panel } }
+    }
 }
 
 /// Cuts rows off the bottom.
@@ -62,8 +74,8 @@ pub fn regions(store: &Store, area: Rect) -> Regions {
     let mut stack = Stack { left: area };
     match focus(store) {
         Focus::Approval | Focus::Setup | Focus::Overlay => {
-            let most = (u32::from(area.height) * 2 / 3) as u16;
-            regions.panel = stack.take(overlay::height(store, area.width).min(most));
+            regions.panel =
+                stack.take(overlay::height(store, area.width).min(most_rows(area.height)));
         }
         Focus::Composer | Focus::Closing => composer(store, area, &mut stack, &mut regions),
     }
@@ -75,8 +87,22 @@ pub fn regions(store: &Store, area: Rect) -> Regions {
     if (store.activity.is_busy() || store.closing_since().is_some()) && spare(&stack) {
         regions.run = stack.take(1);
     }
-    regions.transcript = stack.left;
+    share(store, stack.left, &mut regions);
     regions
+}
+
+/// Shares what is left between the card and the conversation.
+fn share(store: &Store, left: Rect, regions: &mut Regions) {
+    if store.transcript.is_empty() {
+        regions.card = left;
+        regions.transcript = Rect { y: left.bottom(), height: 0, ..left };
+        return;
+    }
+    let card = welcome::height(store, left.width);
+    let shown = store.transcript.is_only_notices() && card + UNDER_CARD <= left.height;
+    let height = if shown { card } else { 0 };
+    regions.card = Rect { height, ..left };
+    regions.transcript = Rect { y: left.y + height, height: left.height - height, ..left };
 }
 
 fn composer(store: &Store, area: Rect, stack: &mut Stack, regions: &mut Regions) {

@@ -34,20 +34,23 @@ pub fn draw(
         canvas.row(area, 0, &[Piece::new(Role::Dim, "window too small")]);
         return None;
     }
-    if store.transcript.is_empty() {
-        welcome::draw(store, regions.transcript, &mut canvas);
-    } else {
-        transcript::draw(rows, regions.transcript, canvas.buffer());
-    }
+    welcome::draw(store, regions.card, &mut canvas);
+    transcript::draw(rows, regions.transcript, canvas.buffer());
     status::run_line(store, regions.run, &mut canvas);
     queue::line(store, regions.queue, &mut canvas);
+    let more = |canvas: &mut Canvas<'_>| {
+        transcript::draw_more(rows, regions.transcript, regions.rule(), canvas.buffer());
+    };
     if !regions.panel.is_empty() {
-        return overlay::draw(store, regions.panel, &mut canvas);
+        let caret = overlay::draw(store, regions.panel, &mut canvas);
+        more(&mut canvas);
+        return caret;
     }
     hints::menu(store, regions.menu, &mut canvas);
     let rule = paint::mode_role(store.status.mode);
     canvas.rule(regions.top_rule, 0, rule);
     canvas.rule(regions.bottom_rule, 0, rule);
+    more(&mut canvas);
     status::footer(store, regions.footer, &mut canvas);
     let caret = composer::draw(store, regions.composer, &mut canvas);
     caret.filter(|_| store.closing_since().is_none())

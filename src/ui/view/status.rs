@@ -2,11 +2,13 @@
 
 use ratatui::layout::Rect;
 
+use super::cell::retry::in_seconds;
 use super::paint::{Canvas, Piece, mode_role, short_number, short_time};
 use crate::kernel::message::Usage;
 use crate::ui::store::Store;
 use crate::ui::store::activity::{Run, SPINNER_MS};
 use crate::ui::text::role::Role;
+use crate::ui::text::width::width;
 
 const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 
@@ -27,21 +29,25 @@ pub fn run_line(store: &Store, area: Rect, canvas: &mut Canvas<'_>) {
     }
     let mut pieces = vec![Piece::new(Role::Accent, format!("{} ", spinner(store)))];
     if let Some(wait) = activity.retry() {
-        let seconds = wait.until_ms.saturating_sub(store.now_ms).div_ceil(1000);
-        let text = format!("Retry {}/{} in {seconds} s · r tries now", wait.attempt, wait.max);
+        let left = in_seconds(wait.until_ms.saturating_sub(store.now_ms));
+        let text = format!("Retry {}/{}{left} · r tries now", wait.attempt, wait.max);
         pieces.push(Piece::new(Role::Warning, text));
     } else {
         pieces.push(Piece::new(Role::Text, format!("{}…", activity.doing())));
     }
-    let mut rest = format!(" · {}", short_time(activity.elapsed_ms(store.now_ms)));
-    if let Some(tokens) = tokens(activity.usage()) {
-        rest = format!("{rest} · {tokens}");
-    }
-    if activity.run() != Run::Stopping {
-        rest.push_str(" · esc stops");
-    }
-    pieces.push(Piece::new(Role::Dim, rest));
+    let room = usize::from(area.width).saturating_sub(wide(&pieces));
+    pieces.push(Piece::new(Role::Dim, rest(store, room)));
     canvas.row(area, 0, &pieces);
+}
+
+/// Time, tokens and the way to stop, of these what fits: the way to stop goes last.
+fn rest(store: &Store, room: usize) -> String {
+    let activity = &store.activity;
+    let time = format!(" · {}", short_time(activity.elapsed_ms(store.now_ms)));
+    let tokens = tokens(activity.usage()).map(|tokens| format!(" · {tokens}")).unwrap_or_default();
+    let stop = if activity.run() == Run::Stopping { "" } else { " · esc stops" };
+    let ways = [format!("{time}{tokens}{stop}"), format!("{time}{stop}"), stop.to_owned()];
+    ways.into_iter().find(|way| width(way) <= room).unwrap_or_default()
 }
 
 fn spinner(store: &Store) -> &'static str {

@@ -21,6 +21,9 @@ use crate::ui::theme::Theme;
 use cache::Cache;
 use walk::Walk;
 
+/// Cells of the rule that stay to the right of the control back to the end.
+const MORE_MARGIN: u16 = 2;
+
 /// Counts of work, for tests and for looking at what a frame costs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Work {
@@ -116,16 +119,20 @@ impl TranscriptLayout {
         self.shown.len() as u16
     }
 
-    /// Where the control that leads back to the end is drawn; `None` while following.
-    pub fn more_area(&self, area: Rect) -> Option<Rect> {
+    /// Where the control that leads back to the end is drawn: near the right end of `rule`, a line
+    /// under the transcript, or without one over the last row of `area`. `None` while following.
+    pub fn more_area(&self, area: Rect, rule: Rect) -> Option<Rect> {
         if self.following || self.settled.at_end && self.unseen == 0 {
             return None;
         }
         let wide = width::width(&self.more_text()) as u16;
-        if area.height == 0 || area.width < wide {
+        if area.height == 0 || area.width < wide + MORE_MARGIN {
             return None;
         }
-        Some(Rect::new(area.right() - wide, area.bottom() - 1, wide, 1))
+        if rule.is_empty() {
+            return Some(Rect::new(area.right() - wide, area.bottom() - 1, wide, 1));
+        }
+        Some(Rect::new(rule.right() - wide - MORE_MARGIN, rule.y, wide, 1))
     }
 
     fn more_text(&self) -> String {
@@ -164,7 +171,14 @@ pub fn draw(layout: &TranscriptLayout, area: Rect, buf: &mut Buffer) {
         let place = Rect::new(area.x + margin, y, area.width - margin, 1);
         draw_row(row, place, &layout.theme, buf);
     }
-    if let Some(place) = layout.more_area(area) {
+}
+
+/// Draws the control that leads back to the end, where [`TranscriptLayout::more_area`] says.
+pub fn draw_more(layout: &TranscriptLayout, area: Rect, rule: Rect, buf: &mut Buffer) {
+    let Some(place) = layout.more_area(area, rule).map(|place| place.intersection(buf.area)) else {
+        return;
+    };
+    if !place.is_empty() {
         let style = layout.theme.style(Role::Selection);
         buf.set_stringn(place.x, place.y, layout.more_text(), usize::from(place.width), style);
     }

@@ -1,16 +1,12 @@
 //! What is sent of a history that is not in order.
 
-use std::collections::HashSet;
-
 use codebot::kernel::message::{
     AssistantMessage, Block, CallStatus, Message, ModelRef, Note, Origin, Stop, Timestamp,
     ToolCall, ToolMessage, Usage, UserMessage,
 };
-use codebot::kernel::repair::{
-    NOT_EXECUTED, OUTCOME_UNKNOWN, awaits_answer, close_interrupted, interrupted_notice, repair,
-};
+use codebot::kernel::repair::{OUTCOME_UNKNOWN, awaits_answer, repair};
 use proptest::prelude::*;
-use serde_json::{Map, json};
+use serde_json::Map;
 
 use super::fake_grammar::check_calls;
 use super::fake_lab::line;
@@ -144,23 +140,6 @@ fn blank_text_is_never_sent() {
     assert_eq!(lines, ["assistant:[k]", "tool:k=(no output)", "user:b"]);
     let Message::Assistant(sent) = &*repair(vec![asks(&["k"])])[0] else { panic!() };
     assert_eq!(sent.blocks.len(), 1);
-}
-
-/// Scenario S19, case B22.
-#[test]
-fn calls_of_an_interrupted_session_are_answered_by_what_is_known() {
-    let history = [user("a"), asks(&["k1", "k2", "k3"]), result("k1", "r")];
-    let intents = HashSet::from(["k2".into()]);
-    let closing = close_interrupted(&history, &intents);
-    let told: Vec<_> = closing.iter().map(|r| (r.call_id.as_str(), r.text())).collect();
-    assert_eq!(told, [("k2", OUTCOME_UNKNOWN.into()), ("k3", NOT_EXECUTED.into())]);
-    let whole: Vec<_> = history.into_iter().chain(closing.into_iter().map(Message::Tool)).collect();
-    assert!(close_interrupted(&whole, &intents).is_empty());
-    assert!(close_interrupted(&[user("a")], &intents).is_empty());
-    let Message::Assistant(answer) = &whole[1] else { panic!() };
-    let mut call = answer.calls().next().unwrap().clone();
-    call.args.insert("path".into(), json!("x"));
-    assert!(interrupted_notice(&call).starts_with("Interrupted: read {\"path\":\"x\"} was"));
 }
 
 fn any_message() -> impl Strategy<Value = Message> {

@@ -53,10 +53,10 @@ async fn pages_and_documents_instead_of_a_stream_are_errors() {
     let page = "<html><head><style>p{}</style></head><body>502 Bad Gateway</body></html>";
     mock.push(Reply::body(200, "text/html", page));
     let error = failure(&mock, GPT).await;
-    assert_eq!(
-        (error.kind, error.message.as_str()),
-        (Kind::Server, "openai failed: 502 Bad Gateway")
-    );
+    let base = format!("{}/v1", mock.base_url());
+    let message =
+        format!("openai at {base} answered with a web page (502 Bad Gateway); check its base_url");
+    assert_eq!((error.kind, error.message), (Kind::Server, message));
     mock.push(Reply::json(200, &json!({"error": {"message": "bad key"}})));
     let error = failure(&mock, GPT).await;
     assert_eq!(error.kind, Kind::Auth);

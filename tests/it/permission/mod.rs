@@ -1,6 +1,7 @@
 //! The permission gate: tables, paths, rules, remembered answers, and the oracle that compares
 //! judgements with what a real shell does.
 
+mod attacks;
 mod danger;
 mod fixture;
 mod fuzz;

@@ -296,6 +296,11 @@ const PAYLOADS: &[&str] = &[
     "git clone -u 'touch M;:' . x",
     "cd bare && git status",
     "git -C bare status",
+    "cd planted && git status",
+    "git -C planted status",
+    "cd linked && git status",
+    "sed 's|[]|]A|g;s,x|w M,b,' f",
+    "set -o physical; cd src/up/..; touch M",
     "git diff --no-index --output=M f a.txt",
     "git filter-branch --env-filter 'touch M' HEAD; touch M",
     "git submodule foreach 'touch M'; touch M",
@@ -369,6 +374,15 @@ fn prepare(fixture: &Fixture, repository: bool) {
     let planted = "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = ..\n\
                    \tfsmonitor = \"touch ../M; touch M;:\"\n";
     put("bare/config", planted);
+    // The same in two halves: what makes a repository, and where its other parts are.
+    std::fs::create_dir_all(ws.join("planted")).unwrap();
+    put("planted/HEAD", "ref: refs/heads/main\n");
+    put("planted/commondir", "../bare\n");
+    std::fs::create_dir_all(ws.join("linked/objects")).unwrap();
+    std::fs::create_dir_all(ws.join("linked/refs")).unwrap();
+    std::os::unix::fs::symlink("refs/heads/main", ws.join("linked/HEAD")).unwrap();
+    put("linked/config", planted);
+    std::os::unix::fs::symlink("../..", ws.join("src/up")).unwrap();
     if !repository {
         return;
     }

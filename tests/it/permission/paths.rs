@@ -68,6 +68,9 @@ fn a_sibling_is_not_the_workspace() {
 fn searches_do_not_follow_links_out() {
     let fixture = Fixture::new();
     std::fs::write(fixture.root().join("secret.rs"), "s3cr3t").unwrap();
+    for private in [".env", "secrets.txt"] {
+        std::fs::remove_file(fixture.ws().join(private)).unwrap();
+    }
     symlink(fixture.root().join("secret.rs"), fixture.ws().join("link.rs")).unwrap();
     let gate = fixture.gate(Mode::Balanced);
     for line in

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use codebot::prompt::instructions::{Found, MAX_BYTES, find};
+use codebot::prompt::instructions::{Found, MAX_BYTES, Places, find};
 
 /// A user's folder and a project with a git root.
 struct Tree {
@@ -29,7 +29,10 @@ impl Tree {
     }
 
     fn find(&self, start: &str) -> Found {
-        find(&self.path("config"), &self.path(start))
+        let start = self.path(start);
+        let root = codebot::app::branch::workspace(&start, None);
+        let closed = |path: &Path| path.ends_with(".env");
+        find(Places { config_dir: &self.path("config"), root, start: &start }, &closed)
     }
 }
 
@@ -133,6 +136,21 @@ fn files_that_cannot_be_read_are_named_and_left_out() {
 #[test]
 fn a_deleted_start_directory_has_no_instructions() {
     let tree = Tree::new();
-    let found = find(Path::new("/no/config"), &tree.path("gone"));
+    let gone = tree.path("gone");
+    let places = Places { config_dir: Path::new("/no/config"), root: &gone, start: &gone };
+    let found = find(places, &|_| false);
     assert_eq!(found, Found::default());
+}
+
+#[test]
+fn no_project_makes_us_read_a_closed_file() {
+    let tree = Tree::new();
+    tree.put("repo/.env", "KEY=1").put("repo/AGENTS.md", "see @.env and @./src/../.env");
+    let found = tree.find("repo");
+    assert_eq!(texts(&found), ["see @.env and @./src/../.env"]);
+    assert!(found.notices.iter().all(|notice| notice.contains("may hold credentials")));
+    assert_eq!(found.notices.len(), 2, "{:?}", found.notices);
+    fs::remove_file(tree.path("repo/AGENTS.md")).unwrap();
+    std::os::unix::fs::symlink(".env", tree.path("repo/AGENTS.md")).unwrap();
+    assert!(tree.find("repo").files.is_empty());
 }

@@ -43,7 +43,7 @@ async fn a_call_killed_while_it_ran_is_answered_outcome_unknown_at_every_reload(
     assert_eq!(again.history[3], user("u2", "go on"));
 }
 
-/// case B22
+/// scenario S19, case B22
 #[tokio::test]
 async fn a_call_whose_approval_was_open_is_answered_not_executed() {
     let k1 = call("k1", "bash");

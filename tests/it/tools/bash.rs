@@ -215,3 +215,17 @@ async fn two_tools_of_one_session_can_run_commands_side_by_side() {
     let (a, b) = tokio::join!(run("sleep 0.05; echo a"), run("echo b"));
     assert_eq!((text(&a), text(&b)), ("a\n".into(), "b\n".into()));
 }
+
+/// What the gate judged is a path without links; the shell must not read `..` in another way.
+#[tokio::test]
+async fn the_shell_starts_in_the_real_folder_whatever_the_program_was_started_with() {
+    let desk = Desk::new();
+    desk.put("a/b/x", "");
+    std::os::unix::fs::symlink("a/b", desk.path("link")).unwrap();
+    let args = json!({"command": "pwd; cd .. && pwd; echo \"[$OLDPWD]\"", "workdir": "link"});
+    let out = desk.ok("bash", args).await;
+    let (real, above) = (desk.path("a/b"), desk.path("a"));
+    assert_eq!(out, format!("{}\n{}\n[{}]\n", real.display(), above.display(), real.display()));
+    let unset = desk.ok("bash", line("echo \"$CDPATH$GLOBIGNORE$BASHOPTS_x\"; pwd")).await;
+    assert_eq!(unset, format!("\n{}\n", desk.path("").display().to_string().trim_end_matches('/')));
+}

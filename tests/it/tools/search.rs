@@ -269,3 +269,24 @@ async fn a_result_above_30_kb_is_saved_and_its_ends_are_shown() {
     let saved = std::fs::read_to_string(path).unwrap();
     assert!(saved.len() > 30_000 && saved.contains("f99.txt"));
 }
+
+#[tokio::test]
+async fn closed_files_are_passed_over_unless_they_are_named() {
+    let desk = Desk::with(|config| {
+        config.closed = codebot::tools::Closed::new(|path| {
+            path.ends_with("server.key")
+                || path.components().any(|part| part.as_os_str() == "vault")
+        });
+    });
+    desk.put("server.key", "needle\n");
+    desk.put("vault/x", "needle\n");
+    desk.put("a.txt", "needle\n");
+    let out = desk.ok("grep", json!({"pattern": "needle"})).await;
+    assert!(out.starts_with("1 match in 1 file\na.txt\n1: needle\n[2 files that may"), "{out}");
+    let out = desk.ok("grep", json!({"pattern": "needle", "files_only": true})).await;
+    assert!(!out.contains("server.key"), "{out}");
+    for named in ["server.key", "vault", "vault/x"] {
+        let out = desk.ok("grep", json!({"pattern": "needle", "path": named})).await;
+        assert!(out.starts_with("1 match") && !out.contains("passed over"), "{out}");
+    }
+}

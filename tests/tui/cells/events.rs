@@ -237,7 +237,7 @@ fn folding_follows_the_kind_until_the_user_chooses() {
     shown.fold_all();
     assert_eq!(open(&shown), [true, true]);
     shown.fold_all();
-    assert_eq!(open(&shown), [false, false]);
+    assert_eq!(open(&shown), [false, true], "each has its usual form again");
 }
 
 #[test]
@@ -266,4 +266,70 @@ fn waiting_for_an_answer_is_no_part_of_a_calls_time() {
     shown.apply(&Event::ApprovalClosed { id: "1".into(), answer: None }, 9000);
     let CellKind::Tool(tool) = &shown.cells()[0].kind else { panic!("no tool") };
     assert_eq!((tool.started_ms, tool.state), (9000, ToolState::Running));
+}
+
+#[test]
+fn calls_that_ended_while_the_answer_streamed_have_one_cell_each() {
+    let calls = ["1", "2", "3"].map(|id| call(id, "read", &json!({ "path": id })));
+    let start = |at: usize| Event::ToolStart { call: calls[at].clone(), preview: None };
+    let end = |id| ended(id, "read", CallStatus::Ok, "x", None);
+    let message = assistant(calls.iter().cloned().map(Block::Call).collect());
+    let mut shown = transcript(&[begin(), start(0), end("1"), start(1), end("2")]);
+    for event in [Event::MessageEnd { message }, start(2), end("3")] {
+        shown.apply(&event, 0);
+    }
+    assert_eq!(kinds(&shown), ["read Ok", "read Ok", "read Ok"]);
+}
+
+#[test]
+fn a_call_that_starts_after_its_answer_has_one_cell() {
+    let one = call("1", "bash", &json!({ "command": "ls" }));
+    let message = assistant(vec![Block::Call(one.clone())]);
+    let shown = transcript(&[
+        begin(),
+        Event::MessageEnd { message },
+        Event::ToolStart { call: one, preview: None },
+        ended("1", "bash", CallStatus::Ok, "x", None),
+    ]);
+    assert_eq!(kinds(&shown), ["bash Ok"]);
+}
+
+#[test]
+fn the_end_of_a_run_says_what_became_of_its_calls() {
+    let all = [
+        CallStatus::Ok,
+        CallStatus::Error,
+        CallStatus::TimedOut,
+        CallStatus::Denied,
+        CallStatus::Skipped,
+        CallStatus::Cancelled,
+    ];
+    let mut shown = transcript(&[Event::RunStart { run: "r".into() }, begin()]);
+    for (at, status) in all.into_iter().enumerate() {
+        let id = at.to_string();
+        let call = call(&id, "bash", &json!({}));
+        shown.apply(&Event::ToolStart { call, preview: None }, 0);
+        shown.apply(&ended(&id, "bash", status, "x", None), 0);
+    }
+    let end = |tool_calls| Event::RunEnd {
+        summary: RunSummary { tool_calls, ..summary(EndReason::Stop) },
+    };
+    shown.apply(&end(6), 0);
+    let last = kinds(&shown).pop().unwrap();
+    let calls = "6 tools (2 failed, 1 denied, 1 skipped, 1 cancelled)";
+    assert_eq!(last, format!("summary done · 1 turn · {calls} · 800 ms"));
+    shown.apply(&Event::RunStart { run: "s".into() }, 0);
+    shown.apply(&end(1), 0);
+    assert_eq!(kinds(&shown).pop().unwrap(), "summary done · 1 turn · 1 tool · 800 ms");
+}
+
+#[test]
+fn an_error_is_told_without_the_name_of_its_class() {
+    let told = |message: &str| {
+        let shown = transcript(&[Event::Error { message: message.to_owned() }]);
+        kinds(&shown).pop().unwrap()
+    };
+    assert_eq!(told("LLM call failed: Auth: no key"), "notice no key");
+    assert_eq!(told("LLM call failed: nothing came: late"), "notice nothing came: late");
+    assert_eq!(told("disk full: 0 bytes"), "notice disk full: 0 bytes");
 }

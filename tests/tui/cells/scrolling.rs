@@ -175,3 +175,41 @@ fn an_output_of_many_lines_scrolls_beyond_any_small_counter() {
     reader.scroll.end();
     assert!(reader.see(&shown, 80, 20)[19].contains("fine"));
 }
+
+#[test]
+fn opening_a_result_by_a_click_keeps_its_first_line_in_place() {
+    let mut shown = long(6);
+    let output = (0..60).map(|at| format!("line {at}")).collect::<Vec<_>>().join("\n");
+    let start = Event::ToolStart { call: call("1", "bash", &json!({})), preview: None };
+    for event in [start, ended("1", "bash", CallStatus::Ok, &output, None)] {
+        shown.apply(&event, 0);
+    }
+    let mut reader = Reader::new();
+    let before = reader.see(&shown, 60, 12);
+    let head = before.iter().position(|row| row.contains("bash")).expect("the call");
+    let cell = reader.layout.hit(head as u16).expect("its cell");
+    reader.scroll.hold(&shown);
+    shown.toggle_fold(cell);
+    let opened = reader.see(&shown, 60, 12);
+    assert_eq!(opened[..=head], before[..=head]);
+    assert!(opened[head + 1].contains("line 0"), "{opened:?}");
+    assert!(!reader.scroll.is_latest());
+    reader.scroll.hold(&shown);
+    shown.toggle_fold(cell);
+    reader.see(&shown, 60, 12);
+    reader.scroll.pages(1, 12);
+    assert_eq!(reader.see(&shown, 60, 12), before);
+    assert!(reader.scroll.is_latest());
+}
+
+#[test]
+fn a_click_that_leaves_the_end_in_sight_goes_on_following() {
+    let mut shown = transcript(&[begin(), text("short")]);
+    let mut reader = Reader::new();
+    reader.see(&shown, 60, 12);
+    reader.scroll.hold(&shown);
+    reader.see(&shown, 60, 12);
+    assert!(reader.scroll.is_latest());
+    shown.apply(&text(" and more"), 0);
+    assert!(reader.scroll.is_latest());
+}

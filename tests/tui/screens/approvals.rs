@@ -1,8 +1,8 @@
 //! Questions about calls: who may answer them, when, and what is shown.
 
 use codebot::kernel::command::{Answer, Command, QueueEdit};
-use codebot::kernel::event::{EndReason, Event, QueueKind};
-use codebot::kernel::message::CallId;
+use codebot::kernel::event::{EndReason, Event, Preview, QueueKind};
+use codebot::kernel::message::{CallId, DiffLine, FileDiff, Hunk};
 use codebot::ui::store::approvals::Page;
 
 use super::stage::{Stage, asks, item};
@@ -273,4 +273,36 @@ fn control_c_over_a_question_stops_the_run_and_keeps_the_draft() {
     assert_eq!(stage.draft(), "my draft");
     stage.wait(300).key("ctrl+c");
     assert!(stage.is_shutting_down());
+}
+
+#[test]
+fn a_word_that_begins_with_a_key_of_the_panel_is_a_word() {
+    for words in ["don't do that", "what for?", "2 spaces please", "3"] {
+        let mut stage = armed("cargo test");
+        stage.types(words).key("enter");
+        let words = (words.len() > 1).then(|| words.to_owned());
+        assert_eq!(stage.commands(), [answer("k1", Answer::Deny { words })]);
+    }
+}
+
+#[test]
+fn a_key_of_the_panel_followed_by_a_pause_is_no_word() {
+    let mut stage = armed("cargo test");
+    stage.key("d");
+    assert_eq!(stage.store.approvals.page(), Page::Full);
+    stage.wait(2000).types("no").key("enter");
+    let words = Some("no".to_owned());
+    assert_eq!(stage.commands(), [answer("k1", Answer::Deny { words })]);
+}
+
+#[test]
+fn tabs_of_a_diff_are_blanks_and_everything_else_hidden_is_written_out() {
+    let mut stage = Stage::busy();
+    let mut approval = asks("k1", "");
+    let lines = vec![DiffLine::Added("\tif\tx {\u{202e}".to_owned())];
+    let hunks = vec![Hunk { old_start: 1, new_start: 1, lines }];
+    let diff = FileDiff { path: "a.go".into(), created: false, added: 1, removed: 0, hunks };
+    approval.preview = Some(Preview::Diff(diff));
+    stage.event(Event::ApprovalAsked { approval });
+    assert!(stage.text().contains("+     if  x {\\u{202e}\n"), "{}", stage.text());
 }

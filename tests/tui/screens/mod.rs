@@ -7,6 +7,7 @@ mod looks;
 mod pastes;
 mod queueing;
 mod sizes;
+mod small;
 mod stage;
 mod starting;
 mod tasks;

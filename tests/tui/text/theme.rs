@@ -50,6 +50,26 @@ fn the_environment_tells_the_depth() {
 }
 
 #[test]
+fn the_automatic_theme_follows_the_background_that_the_terminal_names() {
+    let chosen = |setting: &str, colours: Option<&str>| {
+        let colours = colours.map(str::to_owned);
+        Theme::chosen(setting, move |name| match name {
+            "COLORFGBG" => colours.clone(),
+            "COLORTERM" => Some("truecolor".to_owned()),
+            _ => None,
+        })
+    };
+    let [dark, light] = ["dark", "light"].map(|name| Theme::named(name, Depth::True));
+    for colours in [None, Some(""), Some("15;0"), Some("7;8"), Some("15;default"), Some("x")] {
+        assert_eq!(chosen("auto", colours), dark, "{colours:?}");
+    }
+    for colours in ["0;15", "0;default;15", "0;7", "8;11"] {
+        assert_eq!(chosen("auto", Some(colours)), light, "{colours}");
+    }
+    assert_eq!(chosen("dark", Some("0;15")), dark, "a setting wins");
+}
+
+#[test]
 fn a_broken_theme_file_says_what_is_wrong() {
     let wrong = |source: &str| Theme::parse("mine", source, Depth::True).unwrap_err().to_string();
     assert_eq!(wrong("[roles]\nnope = \"red\""), "theme mine: unknown role nope");

@@ -107,12 +107,13 @@ impl Transcript {
         );
     }
 
-    /// Takes in the committed message. Calls without a cell (resumed sessions) get one.
+    /// Takes in the committed message. Its calls get a cell here only when it comes from a history:
+    /// those of an answer under way get theirs when they start, and may have ended by now.
     pub(super) fn end_answer(&mut self, message: &AssistantMessage, now_ms: u64) {
         self.pause_answer();
-        let live = std::mem::take(&mut self.answer).cells;
+        let Answer { cells: live, since, .. } = std::mem::take(&mut self.answer);
         if live.is_empty() {
-            self.write_answer(message, now_ms);
+            self.write_answer(message, since.is_none(), now_ms);
         } else if !self.is_same(&live, message) {
             self.rewrite(&live, segments(message));
         }
@@ -130,13 +131,13 @@ impl Transcript {
         }
     }
 
-    fn write_answer(&mut self, message: &AssistantMessage, now_ms: u64) {
+    fn write_answer(&mut self, message: &AssistantMessage, with_calls: bool, now_ms: u64) {
         let mut run: Option<Segment> = None;
         for block in &message.blocks {
             match block {
                 Block::Call(call) => {
                     self.write_segment(run.take());
-                    if !self.is_running(&call.id) {
+                    if with_calls && !self.is_running(&call.id) {
                         self.start_call(call, None, now_ms);
                     }
                 }

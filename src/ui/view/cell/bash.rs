@@ -1,8 +1,8 @@
 //! Commands: live tail with a byte counter while they run, the last lines once they ended.
 
 use crate::kernel::event::Preview;
-use crate::kernel::message::Detail;
-use crate::ui::store::transcript::{ToolCell, bytes_text};
+use crate::kernel::message::{CallStatus, Detail};
+use crate::ui::store::transcript::{ToolCell, ToolState, bytes_text};
 use crate::ui::text::role::{Ink, Role};
 use crate::ui::text::row::{Line, Row};
 use crate::ui::text::{sanitize, wrap};
@@ -14,6 +14,8 @@ const LIVE_ROWS: usize = 8;
 const SHORT_ROWS: usize = 5;
 /// Above this the counter says something the tail does not.
 const COUNTER_FROM: u64 = 1000;
+/// From this size on an ended command shows its size: not all of it is kept to be counted in lines.
+const LARGE_FROM: u64 = 64 * 1024;
 
 /// First line, the whole command when opened, output.
 pub fn rows(tool: &ToolCell, look: Look) -> Vec<Row> {
@@ -22,10 +24,13 @@ pub fn rows(tool: &ToolCell, look: Look) -> Vec<Row> {
         match exit {
             Some(0) => {}
             Some(code) => facts.push(format!("exit {code}")),
+            // The word of the state says it already.
+            None if was_stopped(tool) => {}
             None => facts.push("killed".to_owned()),
         }
     }
-    if tool.is_running() && tool.bytes >= COUNTER_FROM {
+    let from = if tool.is_running() { COUNTER_FROM } else { LARGE_FROM };
+    if tool.bytes >= from {
         facts.push(bytes_text(tool.bytes));
     }
     let mut rows = vec![output::head(tool, &facts, look)];
@@ -45,6 +50,11 @@ pub fn rows(tool: &ToolCell, look: Look) -> Vec<Row> {
         rows.extend(output::body(own_output(tool), Side::Tail, short, look));
     }
     rows
+}
+
+fn was_stopped(tool: &ToolCell) -> bool {
+    use CallStatus::{Cancelled, TimedOut};
+    matches!(tool.state, ToolState::Ended { status: Cancelled | TimedOut, .. })
 }
 
 /// The output without the exit code that the first line already shows.

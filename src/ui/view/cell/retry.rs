@@ -1,4 +1,4 @@
-//! A wait before another attempt: how long, why, and how to end it.
+//! A wait before another attempt: how long and why. How to end it stands in the run line.
 
 use crate::ui::text::role::{Ink, Role};
 use crate::ui::text::row::{Line, Row};
@@ -12,11 +12,8 @@ pub fn rows(attempt: u32, max: u32, left_ms: Option<u64>, error: &str, look: Loo
     match left_ms {
         Some(left) => {
             line.add(&format!("retry {attempt}/{max}"), Ink::new(Role::Warning).with(Ink::BOLD));
-            line.add(&format!(" in {} s", left.div_ceil(1000)), Role::Warning);
-            line.add(&format!(" · {error} · "), Role::Dim);
-            line.add("r", Role::Key);
-            // No break between the key and what it does.
-            line.add("\u{a0}retries\u{a0}now", Role::Dim);
+            line.add(&in_seconds(left), Role::Warning);
+            line.add(&format!(" · {error}"), Role::Dim);
         }
         None => line.add(&format!("retry {attempt}/{max} · {error}"), Role::Dim),
     }
@@ -25,4 +22,12 @@ pub fn rows(attempt: u32, max: u32, left_ms: Option<u64>, error: &str, look: Loo
     let (first, rest) = (Line::of("⟳ ", role), Line::of("  ", role));
     wrap::soft(&line, look.columns, &first, &rest, &mut rows);
     rows
+}
+
+/// ` in 3 s`; ` now` once the time is over and the attempt has not yet begun.
+pub fn in_seconds(left_ms: u64) -> String {
+    match left_ms.div_ceil(1000) {
+        0 => " now".to_owned(),
+        seconds => format!(" in {seconds} s"),
+    }
 }

@@ -21,7 +21,7 @@ use crate::ui::text::width::width;
 pub fn height(store: &Store, width: u16) -> u16 {
     let rows = match (focus(store), &store.setup, &store.overlay) {
         (Focus::Approval, ..) => approval::height(store, width),
-        (Focus::Setup, Some(panel), _) => setup::height(panel),
+        (Focus::Setup, Some(panel), _) => setup::height(panel, width),
         (_, _, Some(Overlay::Text(panel))) => text::height(panel, width),
         (_, _, Some(Overlay::Queue(_))) => queue::height(store),
         (_, _, Some(Overlay::Trust { .. })) => trust::height(width),
@@ -61,8 +61,13 @@ fn inside(area: Rect) -> Rect {
 
 /// One option of a list; the selected one has a mark.
 fn option(number: usize, text: &str, selected: bool) -> Vec<Piece> {
+    option_of(number, 1, text, selected)
+}
+
+/// One option of a list whose numbers have up to `digits` digits.
+fn option_of(number: usize, digits: usize, text: &str, selected: bool) -> Vec<Piece> {
     let (mark, role) = if selected { ("❯ ", Role::Accent) } else { ("  ", Role::Text) };
-    vec![Piece::new(role, format!("{mark}{number} ")), Piece::new(role, text)]
+    vec![Piece::new(role, format!("{mark}{number:>digits$} ")), Piece::new(role, text)]
 }
 
 /// A line being typed after a label; returns the caret's cell. A long line shows its end.

@@ -2,17 +2,28 @@
 
 use ratatui::layout::{Position, Rect};
 
-use super::{input, inside, option};
+use super::{input, inside, option_of};
 use crate::ui::store::setup::SetupPanel;
 use crate::ui::text::role::Role;
+use crate::ui::text::wrap::soft_ranges;
 use crate::ui::view::paint::{Canvas, Piece};
 
-/// Rows of rule, title, reason and the line of keys.
-const FRAME: usize = 4;
+/// Rows of rule, title and the line of keys.
+const FRAME: usize = 3;
+/// Most rows of the reason.
+const REASON_ROWS: usize = 3;
+
+/// The reason, wrapped.
+fn reason(panel: &SetupPanel, width: u16) -> Vec<&str> {
+    let text = panel.reason();
+    let ranges = soft_ranges(text, usize::from(width.saturating_sub(2)));
+    ranges.into_iter().take(REASON_ROWS).map(|range| &text[range]).collect()
+}
 
 /// Rows it would like.
-pub(super) fn height(panel: &SetupPanel) -> usize {
-    FRAME + panel.offers().len() + usize::from(panel.key_line().is_some())
+pub(super) fn height(panel: &SetupPanel, width: u16) -> usize {
+    let typing = usize::from(panel.key_line().is_some());
+    FRAME + reason(panel, width).len() + panel.offers().len() + typing
 }
 
 /// Draws it.
@@ -20,26 +31,39 @@ pub(super) fn draw(panel: &SetupPanel, area: Rect, canvas: &mut Canvas<'_>) -> O
     canvas.rule(area, 0, Role::Border);
     let inner = inside(area);
     canvas.row(inner, 0, &[Piece::new(Role::Title, "Choose a model").bold()]);
-    canvas.row(inner, 1, &[Piece::new(Role::Dim, panel.reason())]);
     let typing = panel.key_line();
-    let room = usize::from(area.height).saturating_sub(FRAME + usize::from(typing.is_some()));
+    let frame = FRAME + usize::from(typing.is_some());
+    let mut reason = reason(panel, area.width);
+    // On a low screen the reason gives way to what can be chosen.
+    let spare = usize::from(area.height).saturating_sub(frame + panel.offers().len().min(3));
+    reason.truncate(spare);
+    let mut row = 1;
+    for text in &reason {
+        canvas.row(inner, row, &[Piece::new(Role::Dim, text)]);
+        row += 1;
+    }
+    let room = usize::from(area.height).saturating_sub(frame + reason.len());
     let first = (panel.selected() + 1).saturating_sub(room);
-    let mut row = 2;
+    let digits = if panel.offers().len() > 9 { 2 } else { 1 };
     for (at, offer) in panel.offers().iter().enumerate().skip(first).take(room) {
-        canvas.row(inner, row, &option(at + 1, &offer.label, at == panel.selected()));
+        let selected = at == panel.selected();
+        canvas.row(inner, row, &option_of(at + 1, digits, &offer.label, selected));
         row += 1;
     }
     let mut caret = None;
     if let Some(line) = typing {
-        caret = input(canvas, inner, row, "    key: ", line, true);
+        caret = input(canvas, inner, row, &format!("{:1$}key: ", "", 3 + digits), line, true);
         row += 1;
     }
+    let below = panel.offers().len().saturating_sub(first + room);
     let keys = if panel.is_sent() {
-        "starting…"
+        "starting…".to_owned()
     } else if typing.is_some() {
-        "paste the key · enter saves it · esc back"
+        "paste the key · enter saves it · esc back".to_owned()
+    } else if below > 0 {
+        format!("↓ {below} more · ↑↓ and enter choose · ctrl+c twice leaves")
     } else {
-        "↑↓ and enter choose · ctrl+c twice leaves"
+        "↑↓ and enter choose · ctrl+c twice leaves".to_owned()
     };
     canvas.row(inner, row, &[Piece::new(Role::Dim, keys)]);
     caret

@@ -25,8 +25,10 @@ pub(super) fn draw(panel: &TextPanel, area: Rect, canvas: &mut Canvas<'_>) {
         canvas.row(inner, at + 1, &[Piece::new(Role::Key, name), Piece::new(Role::Text, text)]);
     }
     let keys = match last - first {
-        0 => "esc closes".to_owned(),
-        more => format!("esc closes · ↓ {more} more lines"),
+        0 if first == 0 => "esc closes".to_owned(),
+        0 => "↑ scrolls back · esc closes".to_owned(),
+        1 => "↓ 1 more line · esc closes".to_owned(),
+        more => format!("↓ {more} more lines, space pages · esc closes"),
     };
     canvas.row(inner, rows.len().min(room) + 1, &[Piece::new(Role::Dim, keys)]);
 }

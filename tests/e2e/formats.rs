@@ -1,0 +1,134 @@
+//! The same script gives the same visible result with `-p`, whichever wire format the service
+//! speaks and whichever format is printed.
+
+use std::fs;
+use std::process::Output;
+
+use serde_json::{Value, json};
+
+use crate::command::{Print, objects, text};
+use crate::pty::Home;
+use crate::service::{Service, Wire};
+
+const ANSWER: &str = "The colour is **blue** now.\n\n- checked\n- done";
+
+/// Reads, changes and checks a file, then reports; the check is asked for and denied in
+/// accept-edits mode.
+fn script(service: &Service) {
+    let piece = json!({"old": "red", "new": "blue"});
+    let calls = [
+        ("read", json!({"file_path": "notes.txt"})),
+        ("edit", json!({"file_path": "notes.txt", "edits": [piece]})),
+    ];
+    service.calls("I look at it and change it.", &calls);
+    service.calls("Then the check.", &[("bash", json!({"command": "make check"}))]);
+    service.says(ANSWER);
+}
+
+fn run(service: &Service, mode: &str, format: &str) -> (Output, Home) {
+    let args = ["-m", service.wire.model(), "--permission-mode", mode];
+    let print = Print::new(&[&args[..], &["--output-format", format, "make it blue"]].concat());
+    let work = print.home.path("work");
+    fs::write(work.join("notes.txt"), "colour: red\n").unwrap();
+    fs::write(work.join("Makefile"), "check:\n\t@grep -q blue notes.txt && echo fine\n").unwrap();
+    script(service);
+    let (output, home) = print.envs(service.environment()).run();
+    let seen = format!("{format}: {}{}", text(&output.stdout), text(&output.stderr));
+    let notes = fs::read_to_string(work.join("notes.txt")).unwrap();
+    assert_eq!(notes, "colour: blue\n", "{seen}");
+    service.assert_valid();
+    (output, home)
+}
+
+/// What differs from run to run or is the wire's own.
+fn without_chance(mut object: Value) -> Value {
+    for key in ["elapsed_ms", "session", "model", "run", "id", "call_id", "usage", "cost_usd"] {
+        if let Some(object) = object.as_object_mut() {
+            object.remove(key);
+        }
+    }
+    object
+}
+
+#[test]
+fn every_format_tells_the_same_on_both_wires() {
+    let mut seen: Vec<(String, Value, Vec<Value>)> = Vec::new();
+    for wire in Wire::BOTH {
+        let service = Service::start(wire);
+        let (plain, _home) = run(&service, "trust", "text");
+        assert_eq!(plain.status.code(), Some(0), "{}", text(&plain.stderr));
+        assert_eq!(text(&plain.stdout), format!("{ANSWER}\n"));
+        assert_eq!(text(&plain.stderr), "", "nothing to remark on");
+
+        let service = Service::start(wire);
+        let (one, _home) = run(&service, "trust", "json");
+        let objects_of_one = objects(&one);
+        assert_eq!((one.status.code(), objects_of_one.len()), (Some(0), 1));
+        let result = objects_of_one.into_iter().next().unwrap();
+        assert_eq!(result["text"], ANSWER);
+        assert_eq!((&result["turns"], &result["tool_calls"]), (&json!(3), &json!(3)));
+        assert_eq!(result["usage"]["input"], 75, "three answers of 25: {result}");
+        assert_eq!(result["usage"]["output"], 36, "three answers of 12: {result}");
+
+        let service = Service::start(wire);
+        let (lines, _home) = run(&service, "trust", "stream-json");
+        let lines = objects(&lines);
+        let kinds: Vec<&str> = lines.iter().map(|line| line["type"].as_str().unwrap()).collect();
+        assert_eq!(kinds[..3], ["mode", "run_start", "message_end"]);
+        let end = lines.last().unwrap().clone();
+        assert_eq!(end["type"], "run_end");
+        let mut end_as_result = without_chance(end);
+        end_as_result["type"] = json!("result");
+        assert_eq!(end_as_result, without_chance(result.clone()));
+        // Deltas are cut as they come in, and calls may start while the answer is still written.
+        let settled = lines.into_iter().filter(|line| {
+            ["message_end", "tool_end", "turn_start", "turn_end"]
+                .contains(&line["type"].as_str().unwrap())
+        });
+        let mut settled: Vec<Value> = settled.map(without_chance).collect();
+        settled.retain(|line| line["type"] != "tool_end");
+        seen.push((text(&plain.stdout), without_chance(result), settled));
+    }
+    assert_eq!(seen[0], seen[1]);
+}
+
+#[test]
+fn what_would_ask_is_denied_on_both_wires_and_the_model_goes_on() {
+    for wire in Wire::BOTH {
+        let service = Service::start(wire);
+        let (output, _home) = run(&service, "accept-edits", "json");
+        assert_eq!(output.status.code(), Some(3), "{}", text(&output.stderr));
+        let result = &objects(&output)[0];
+        assert_eq!(result["denied_unasked"], 1);
+        assert_eq!(result["text"], ANSWER);
+        assert!(text(&output.stderr).contains("denied: bash"), "{}", text(&output.stderr));
+        let denied = service.results(2).pop().unwrap();
+        assert!(denied.starts_with("User denied."), "{denied}");
+    }
+}
+
+#[test]
+fn the_turn_cap_ends_it_with_code_4_on_both_wires() {
+    for wire in Wire::BOTH {
+        let service = Service::start(wire);
+        service.calls("One.", &[("ls", json!({}))]).calls("Two.", &[("ls", json!({}))]);
+        let args = ["-m", wire.model(), "--max-turns", "2", "--output-format", "json", "go"];
+        let (output, _home) = Print::new(&args).envs(service.environment()).run();
+        assert_eq!(output.status.code(), Some(4), "{}", text(&output.stderr));
+        assert_eq!(objects(&output)[0]["reason"], "max_turns");
+        service.assert_valid();
+        assert_eq!(service.mock.bodies().len(), 2);
+    }
+}
+
+#[test]
+fn what_is_piped_in_stands_after_the_prompt() {
+    for wire in Wire::BOTH {
+        let service = Service::start(wire);
+        service.says("Seen.");
+        let print = Print::new(&["-m", wire.model(), "review"]).envs(service.environment());
+        let output = print.run_with_stdin("- old\n+ new\n");
+        assert_eq!(text(&output.stdout), "Seen.\n");
+        assert_eq!(service.said(0), ["review\n\n- old\n+ new\n"]);
+    }
+}
