@@ -7,13 +7,15 @@ use std::time::Duration;
 
 use tokio::sync::mpsc;
 
-use crate::config::schema::ToolStart as ConfiguredStart;
+use crate::config::schema::{RouteSettings, ToolStart as ConfiguredStart};
 use crate::context::project::SessionContext;
 use crate::kernel::agent::{Agent, AgentConfig, AgentHandle, ToolStart};
+use crate::kernel::budget::Budget;
 use crate::kernel::command::Mode;
 use crate::kernel::event::Event;
 use crate::kernel::message::Message;
 use crate::kernel::ports::{Clock, Model, Ports, Toolbox};
+use crate::kernel::route::{FastRule, RouteConfig};
 use crate::model::connection::Connection;
 use crate::model::providers::PROVIDERS;
 use crate::model::resolve::{self, ResolveError};
@@ -136,6 +138,7 @@ pub fn open(
         notices: tools.jobs(),
         clock: Arc::new(SystemClock),
         ids: Arc::new(SystemIds::new()),
+        guard: None,
     };
     let history: Vec<Message> = loaded.history;
     let agent =
@@ -165,7 +168,26 @@ fn agent_config(ground: &Ground, launch: &Launch, session: &str) -> AgentConfig 
         },
         interactive: launch.interactive,
         cache_key: session.to_owned(),
+        budget: Budget {
+            tokens: config.limits.max_tokens,
+            cost: config.limits.max_cost,
+            wall: config.limits.max_minutes.map(|m| Duration::from_secs(60 * u64::from(m))),
+        },
+        wrap_at_cap: config.limits.wrap_at_cap,
+        monitor: true,
+        route: Some(route_config(&config.route)),
         ..AgentConfig::default()
+    }
+}
+
+fn route_config(route: &RouteSettings) -> RouteConfig {
+    let rule = |pattern: &String| FastRule { pattern: pattern.clone(), tools: Vec::new() };
+    RouteConfig {
+        escalate: route.escalate,
+        medium: route.medium,
+        full: route.full,
+        fast: route.fast.iter().map(rule).collect(),
+        ..RouteConfig::default()
     }
 }
 

@@ -25,6 +25,7 @@ pub struct Layer {
     pub(super) models: BTreeMap<String, ModelConfig>,
     pub(super) permissions: Permissions,
     pub(super) limits: Limits,
+    pub(super) route: Route,
     pub(super) retry: Retry,
     pub(super) tools: Tools,
     pub(super) background: Background,
@@ -43,6 +44,19 @@ pub(super) struct Permissions {
 #[serde(default)]
 pub(super) struct Limits {
     pub(super) max_turns: Option<NonZeroU32>,
+    pub(super) wrap_at_cap: Option<bool>,
+    pub(super) max_tokens: Option<u64>,
+    pub(super) max_cost: Option<f64>,
+    pub(super) max_minutes: Option<NonZeroU32>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub(super) struct Route {
+    pub(super) escalate: Option<bool>,
+    pub(super) medium: Option<NonZeroU32>,
+    pub(super) full: Option<NonZeroU32>,
+    pub(super) fast: Option<Vec<String>>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]

@@ -152,7 +152,7 @@ fn rank(mode: Mode) -> usize {
 impl Config {
     /// Lays a layer over these values.
     fn apply(&mut self, layer: Layer) {
-        let Layer { permissions, limits, retry, tools, background, ui, .. } = layer;
+        let Layer { permissions, limits, route, retry, tools, background, ui, .. } = layer;
         over_some(&mut self.model, layer.model);
         over_some(&mut self.small_model, layer.small_model);
         over_some(&mut self.log, layer.log);
@@ -163,6 +163,14 @@ impl Config {
         self.permissions.deny.extend(permissions.deny.into_iter().flatten());
         self.permissions.roots.extend(permissions.roots.into_iter().flatten());
         over(&mut self.limits.max_turns, limits.max_turns.map(NonZeroU32::get));
+        over(&mut self.limits.wrap_at_cap, limits.wrap_at_cap);
+        over_some(&mut self.limits.max_tokens, limits.max_tokens);
+        over_some(&mut self.limits.max_cost, limits.max_cost);
+        over_some(&mut self.limits.max_minutes, limits.max_minutes.map(NonZeroU32::get));
+        over(&mut self.route.escalate, route.escalate);
+        over(&mut self.route.medium, route.medium.map(NonZeroU32::get));
+        over(&mut self.route.full, route.full.map(NonZeroU32::get));
+        over(&mut self.route.fast, route.fast);
         over(&mut self.retry.max_retries, retry.max_retries);
         over(&mut self.retry.continue_partial, retry.continue_partial);
         over(&mut self.tools.start, tools.start);

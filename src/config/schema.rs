@@ -68,6 +68,8 @@ pub struct Config {
     pub permissions: PermissionConfig,
     /// Caps of a run.
     pub limits: LimitConfig,
+    /// How much a request is thought to need.
+    pub route: RouteSettings,
     /// What happens after a failed model call.
     pub retry: RetryConfig,
     /// How tools run.
@@ -92,15 +94,48 @@ pub struct PermissionConfig {
 }
 
 /// `[limits]`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LimitConfig {
     /// Most model calls of one run. Default: 200.
     pub max_turns: u32,
+    /// Whether the last of them is spent on a report. Default: true.
+    pub wrap_at_cap: bool,
+    /// Most tokens of one run, in and out. Default: none.
+    pub max_tokens: Option<u64>,
+    /// Most US dollars of one run, where the price is known. Default: none.
+    pub max_cost: Option<f64>,
+    /// Most minutes of one run, without the time spent waiting for the user. Default: none.
+    pub max_minutes: Option<u32>,
 }
 
 impl Default for LimitConfig {
     fn default() -> Self {
-        Self { max_turns: 200 }
+        Self {
+            max_turns: 200,
+            wrap_at_cap: true,
+            max_tokens: None,
+            max_cost: None,
+            max_minutes: None,
+        }
+    }
+}
+
+/// `[route]`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RouteSettings {
+    /// Whether a request that used up its model calls and still moves gets more. Default: true.
+    pub escalate: bool,
+    /// Model calls of a short request. Default: 4.
+    pub medium: u32,
+    /// Model calls of a long one. Default: 10.
+    pub full: u32,
+    /// Whole requests that are a quick look, `*` for anything. Default: none.
+    pub fast: Vec<String>,
+}
+
+impl Default for RouteSettings {
+    fn default() -> Self {
+        Self { escalate: true, medium: 4, full: 10, fast: Vec::new() }
     }
 }
 

@@ -10,7 +10,7 @@ pub const ERROR: u8 = 1;
 pub const USAGE: u8 = 2;
 /// A call was denied because nobody could be asked.
 pub const DENIED: u8 = 3;
-/// The cap on turns was reached.
+/// A limit was reached: the cap on turns, a budget, or a chat that had to be wrapped up.
 pub const TURN_CAP: u8 = 4;
 /// No usable model, or the provider refused or failed.
 pub const PROVIDER: u8 = 5;
@@ -27,7 +27,8 @@ pub fn code(summary: &RunSummary) -> u8 {
         EndReason::Error if summary.error.as_ref().is_some_and(|error| error.provider) => PROVIDER,
         EndReason::Error => ERROR,
         EndReason::Aborted => INTERRUPTED,
-        EndReason::MaxTurns => TURN_CAP,
+        EndReason::MaxTurns | EndReason::Budget => TURN_CAP,
+        EndReason::Stop if summary.wrap.is_some() => TURN_CAP,
         EndReason::Stop if summary.denied_unasked > 0 => DENIED,
         EndReason::Stop => OK,
     }

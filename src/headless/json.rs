@@ -13,7 +13,7 @@ use super::report::{Report, Sink};
 use crate::app::service::{Level, Ready};
 use crate::kernel::command::{Answer, Mode};
 use crate::kernel::event::{
-    Delta, EndReason, Event, Finished, Preview, Progress, RunError, RunSummary,
+    Delta, EndReason, Event, Finished, Preview, Progress, RunError, RunSummary, Tier, WrapReason,
 };
 use crate::kernel::message::{CallStatus, Message, Stop, Usage, text_of};
 use crate::kernel::ports::Price;
@@ -54,6 +54,8 @@ struct Ended<'a> {
     session: &'a str,
     model: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
+    wrap: Option<WrapReason>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<&'a RunError>,
 }
 
@@ -72,6 +74,7 @@ impl<'a> Ended<'a> {
             elapsed_ms: summary.elapsed_ms,
             session: &facts.session,
             model: &facts.model,
+            wrap: summary.wrap,
             error: summary.error.as_ref(),
         }
     }
@@ -96,6 +99,11 @@ enum Line<'a> {
     Background { finished: &'a [Finished] },
     Retry { attempt: u32, max: u32, delay_ms: u64, error: &'a str },
     StreamFallback,
+    RouteSelected { tier: Tier, rule: &'a str, budget: u32, model: &'a str },
+    RouteEscalated { from: Tier, to: Tier, budget: u32 },
+    RoutePinned { tier: Option<Tier> },
+    Reflection { number: u32, again: bool, signature: &'a str },
+    WrapUp { reason: WrapReason },
     Usage { usage: Usage },
     Status { text: &'a str },
     Notice { level: &'a str, text: &'a str },
@@ -157,6 +165,17 @@ fn lines<'a>(event: &'a Event, facts: &'a Facts) -> Vec<Line<'a>> {
         }
         Event::Notice { finished } => Line::Background { finished },
         Event::StreamFallback => Line::StreamFallback,
+        Event::RouteSelected { tier, rule, budget, model } => {
+            Line::RouteSelected { tier: *tier, rule, budget: *budget, model }
+        }
+        Event::RouteEscalated { from, to, budget } => {
+            Line::RouteEscalated { from: *from, to: *to, budget: *budget }
+        }
+        Event::RoutePinned { tier } => Line::RoutePinned { tier: *tier },
+        Event::Reflection { number, again, signature } => {
+            Line::Reflection { number: *number, again: *again, signature }
+        }
+        Event::WrapUp { reason } => Line::WrapUp { reason: *reason },
         Event::Usage { usage, .. } => Line::Usage { usage: *usage },
         Event::Status { text } => Line::Status { text },
         Event::Error { message } => Line::Error { message },

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use super::clean;
 use super::report::{Report, Sink};
 use crate::app::service::{Level, Ready};
-use crate::kernel::event::{Event, RunSummary};
+use crate::kernel::event::{Event, RunSummary, WrapReason};
 use crate::kernel::message::{CallStatus, ToolMessage};
 
 /// Longest line on stderr, in characters.
@@ -28,6 +28,12 @@ pub fn remark_on(err: &mut dyn Write, event: &Event) {
             remark(err, "denied", &format!("{name}: {}", result.text()));
         }
         Event::Status { text } => remark(err, "note", text),
+        Event::Reflection { number, again: false, signature } => {
+            let text =
+                format!("no progress, the model is asked to reflect ({number}): {signature}");
+            remark(err, "note", &text);
+        }
+        Event::WrapUp { reason } => remark(err, "note", wrap_line(*reason)),
         // The same words come again with the end of the run.
         Event::Error { .. }
         | Event::Rejected { .. }
@@ -43,6 +49,10 @@ pub fn remark_on(err: &mut dyn Write, event: &Event) {
         | Event::ApprovalAsked { .. }
         | Event::ApprovalClosed { .. }
         | Event::StreamFallback
+        | Event::RouteSelected { .. }
+        | Event::RouteEscalated { .. }
+        | Event::RoutePinned { .. }
+        | Event::Reflection { .. }
         | Event::Usage { .. }
         | Event::Notice { .. }
         | Event::TurnEnd { .. }
@@ -50,6 +60,15 @@ pub fn remark_on(err: &mut dyn Write, event: &Event) {
         | Event::Queue { .. }
         | Event::QueueReturned { .. }
         | Event::Mode { .. } => {}
+    }
+}
+
+/// Why the run ends with a report.
+fn wrap_line(reason: WrapReason) -> &'static str {
+    match reason {
+        WrapReason::MaxIters => "the calls of this request are used up, the model reports",
+        WrapReason::Stuck => "no progress after two reflections, the model reports",
+        WrapReason::MaxTurns => "the limit on turns is reached, the model reports",
     }
 }
 

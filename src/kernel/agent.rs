@@ -7,19 +7,25 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::command::{Command, QueueEdit, Setting};
+use super::budget::Budget;
+use super::command::{Command, Mode, QueueEdit, Setting};
 use super::emit::LAST_WORDS;
 use super::event::{Event, QueueItem, QueueKind};
 use super::isolate::isolated_now;
 use super::message::{Block, Message, QueueId};
 use super::ports::Ports;
 pub use super::queue::Delivery;
+use super::route::RouteConfig;
 use super::run::{Run, Start};
 use super::state::{Active, Control, Shared};
+
+mod hold;
+
+pub use hold::{Hold, Injected, Refused};
 
 /// When a tool call may start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -35,6 +41,7 @@ pub enum ToolStart {
 
 /// How the loop behaves.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "settings are independent switches")]
 pub struct AgentConfig {
     /// Turns of one run; 0 means the default of 200.
     pub max_turns: u32,
@@ -59,6 +66,19 @@ pub struct AgentConfig {
     pub grace: Duration,
     /// Turns in a row in which a tool may fail before it is refused, 3.
     pub breaker_limit: u32,
+    /// Tools whose success ends the run.
+    pub stop_after: Vec<String>,
+    /// Whether every call may be made twice: a broken answer is then thrown away and asked for
+    /// again even when a call that changes something has started. False.
+    pub idempotent: bool,
+    /// What a run may use. No caps.
+    pub budget: Budget,
+    /// Whether the last turn before the cap is spent on a report. False.
+    pub wrap_at_cap: bool,
+    /// Whether a chat that repeats itself is told so and, in the end, wrapped up. False.
+    pub monitor: bool,
+    /// How chats are routed; without, every chat is full and has no budget of its own.
+    pub route: Option<RouteConfig>,
 }
 
 /// The default cap on turns: far above honest work, low enough to stop an endless one.
@@ -78,6 +98,12 @@ impl Default for AgentConfig {
             cache_key: String::new(),
             grace: Duration::from_secs(2),
             breaker_limit: 3,
+            stop_after: Vec::new(),
+            idempotent: false,
+            budget: Budget::default(),
+            wrap_at_cap: false,
+            monitor: false,
+            route: None,
         }
     }
 }
@@ -104,6 +130,7 @@ enum Out {
 #[derive(Debug)]
 enum Input {
     Command(Command),
+    Inject { text: String, reply: oneshot::Sender<Result<Injected, Refused>> },
     Shutdown,
 }
 
@@ -116,6 +143,15 @@ pub struct Snapshot {
     pub history: Arc<Vec<Arc<Message>>>,
     /// Undelivered messages in delivery order.
     pub queue: Vec<QueueItem>,
+    /// Text of the answer under way; empty when there is none.
+    pub partial: String,
+}
+
+impl Snapshot {
+    /// Whether a message waits for the next stop; steering does not count.
+    pub fn has_follow_ups(&self) -> bool {
+        self.queue.iter().any(|item| item.kind == QueueKind::FollowUp)
+    }
 }
 
 /// Reaches an agent. The agent ends, and its run with it, when the last clone is dropped.
@@ -168,6 +204,10 @@ impl Agent {
                 biased;
                 input = inputs.recv() => match input {
                     Some(Input::Command(command)) => self.command(command),
+                    Some(Input::Inject { text, reply }) => {
+                        // Whoever asked may have lost interest.
+                        let _gone = reply.send(self.inject(text));
+                    }
                     Some(Input::Shutdown) | None => break,
                 },
                 permit = events.reserve(), if !self.outbox.is_empty() => {
@@ -198,26 +238,36 @@ impl Agent {
             Command::Background { id } => self.control(Control::Background { id }),
             Command::CancelCall { id } => self.control(Control::CancelCall { id }),
             Command::Queue(edit) => self.edit(edit),
-            Command::Configure(Setting::Mode(mode)) => {
-                let gate = Arc::clone(&self.ports.gate);
-                let set = isolated_now(|| {
-                    gate.set_mode(mode);
-                    gate.mode()
-                });
-                match set {
-                    Ok(mode) => self.tell(Event::Mode { mode }),
-                    Err(words) => self.reject(&format!("the mode could not be changed: {words}")),
-                }
+            Command::Configure(Setting::Mode(mode)) => self.set_mode(mode),
+            Command::Configure(Setting::Route(tier)) => {
+                self.shared.lock().route.pin = tier;
+                self.tell(Event::RoutePinned { tier });
             }
         }
     }
 
+    fn set_mode(&mut self, mode: Mode) {
+        let gate = Arc::clone(&self.ports.gate);
+        let set = isolated_now(|| {
+            gate.set_mode(mode);
+            gate.mode()
+        });
+        match set {
+            Ok(mode) => self.tell(Event::Mode { mode }),
+            Err(words) => self.reject(&format!("the mode could not be changed: {words}")),
+        }
+    }
+
     fn start(&mut self, start: Start) {
+        if let Err(refused) = self.try_start(start) {
+            self.reject(&refused.to_string());
+        }
+    }
+
+    fn try_start(&mut self, start: Start) -> Result<(), Refused> {
         let abort = CancellationToken::new();
         let (control, controls) = mpsc::unbounded_channel();
-        if !self.shared.begin(Active { abort: abort.clone(), control }) {
-            return self.reject("a run is active; queue the message or stop the run first");
-        }
+        self.shared.begin(Active { abort: abort.clone(), control, silent: false })?;
         let run = Run::new(
             self.ports.clone(),
             Arc::clone(&self.config),
@@ -228,6 +278,7 @@ impl Agent {
             controls,
         );
         self.tasks.spawn(run.supervise(start));
+        Ok(())
     }
 
     fn enqueue(&mut self, kind: QueueKind, text: String) {
@@ -293,6 +344,7 @@ impl AgentHandle {
             busy: state.active.is_some(),
             history: Arc::clone(&state.history),
             queue: state.queues.items(),
+            partial: state.partial.clone(),
         }
     }
 

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::event::QueueKind;
+use super::event::{QueueKind, Tier};
 use super::message::{Block, CallId, QueueId};
 
 /// One request of the front end.
@@ -94,6 +94,11 @@ pub enum QueueEdit {
         /// Its new place.
         to: usize,
     },
+    /// Drops all items of one queue.
+    Clear {
+        /// Which queue.
+        kind: QueueKind,
+    },
     /// Takes all items out; answered by `Event::QueueReturned`.
     TakeAll,
 }
@@ -103,6 +108,8 @@ pub enum QueueEdit {
 pub enum Setting {
     /// The permission mode.
     Mode(Mode),
+    /// The tier of the next chats; `None` lets the words decide.
+    Route(Option<Tier>),
 }
 
 /// How much may happen without asking; the table stands in `permission::mode`.

@@ -3,7 +3,7 @@
 //!
 //! Grammar of one run: `RunStart (TurnStart … TurnEnd)* [Error] RunEnd`. Every call has one
 //! `ToolStart` and one `ToolEnd`; nothing of the run follows `RunEnd`. `Queue`, `QueueReturned`,
-//! `Mode` and `Rejected` answer a command and may come at any time, between runs too.
+//! `Mode`, `RoutePinned` and `Rejected` answer a command and may come at any time, between runs too.
 
 use serde::{Deserialize, Serialize};
 
@@ -103,6 +103,40 @@ pub enum Event {
     },
     /// The service could not stream; the plain answer was used.
     StreamFallback,
+    /// A chat begins, judged to need this much.
+    RouteSelected {
+        /// The tier.
+        tier: Tier,
+        /// Why, in a word or two.
+        rule: String,
+        /// Model calls until somebody looks up.
+        budget: u32,
+        /// Who answers.
+        model: String,
+    },
+    /// The chat needs more than was thought.
+    RouteEscalated {
+        /// The tier so far.
+        from: Tier,
+        /// The tier from now on.
+        to: Tier,
+        /// Model calls of the new tier.
+        budget: u32,
+    },
+    /// The same calls again without progress: the model is asked to reflect.
+    Reflection {
+        /// Counted from 1 in the chat.
+        number: u32,
+        /// Whether it is the reminder that follows a reflection.
+        again: bool,
+        /// The repeated calls, at most 200 characters.
+        signature: String,
+    },
+    /// This turn is the report that ends the chat.
+    WrapUp {
+        /// Why.
+        reason: WrapReason,
+    },
     /// What a model call cost.
     Usage {
         /// What it was for.
@@ -145,6 +179,11 @@ pub enum Event {
     Mode {
         /// The mode in force for the next decision.
         mode: Mode,
+    },
+    /// The tier of the next chats is now fixed, or free again.
+    RoutePinned {
+        /// The tier; `None` when the words decide.
+        tier: Option<Tier>,
     },
     /// A command could not be carried out; nothing changed.
     Rejected {
@@ -256,8 +295,22 @@ pub enum EndReason {
     Aborted,
     /// The cap on turns was reached.
     MaxTurns,
+    /// The budget of tokens, money or time is used up.
+    Budget,
     /// The provider, the journal or our own code failed.
     Error,
+}
+
+/// Why a chat ended with a report instead of an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WrapReason {
+    /// The calls of its tier were used up.
+    MaxIters,
+    /// It did the same again and again.
+    Stuck,
+    /// The cap on turns of the run is reached.
+    MaxTurns,
 }
 
 /// The sum of a run.
@@ -281,6 +334,9 @@ pub struct RunSummary {
     pub elapsed_ms: u64,
     /// The last assistant text of the run, never tool output.
     pub text: String,
+    /// Set when the last chat ended with a report, which `text` holds then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wrap: Option<WrapReason>,
     /// The failure, when `reason` is `error`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<RunError>,

@@ -57,6 +57,10 @@ pub(crate) struct Executor {
     /// Why calls that complete from now on do not run.
     closed: Option<Halt>,
     fatal: Option<JournalError>,
+    /// The call that must be the only one.
+    exclusive: Option<usize>,
+    /// A tool that ends the run has succeeded.
+    wants_stop: bool,
     tally: Tally,
 }
 
@@ -174,6 +178,8 @@ impl Executor {
             frozen: false,
             closed: None,
             fatal: None,
+            exclusive: None,
+            wants_stop: false,
             tally: Tally::default(),
         }
     }
@@ -181,6 +187,11 @@ impl Executor {
     /// Takes a completed call and starts what may start.
     pub(crate) fn add(&mut self, call: ToolCall) {
         let traits = call::check(&self.cx.ports, &call);
+        let is_exclusive = traits.as_ref().is_ok_and(|traits| traits.exclusive);
+        let is_late = self.exclusive.is_some();
+        if is_exclusive && !is_late && self.closed.is_none() {
+            self.clear_for_exclusive();
+        }
         self.entries.push(Entry {
             call,
             rewritten: None,
@@ -196,7 +207,8 @@ impl Executor {
             task: None,
             result: None,
         });
-        match self.closed {
+        let halt = self.closed.or(is_late.then_some(Halt::Exclusive));
+        match halt {
             Some(halt) => self.refuse(self.entries.len() - 1, halt.refusal()),
             None => self.advance(),
         }
@@ -266,6 +278,11 @@ impl Executor {
         self.entries.iter().any(|entry| entry.side_effect && entry.task.is_some())
     }
 
+    /// Whether a tool that ends the run has succeeded.
+    pub(crate) fn wants_stop(&self) -> bool {
+        self.wants_stop
+    }
+
     /// The calls taken so far.
     pub(crate) fn call_ids(&self) -> Vec<CallId> {
         self.entries.iter().map(|entry| entry.call.id.clone()).collect()
@@ -293,7 +310,9 @@ impl Executor {
         self.running -= 1;
         self.entries[at].cached = cached;
         self.tell(told);
-        let ToolOutcome { status, mut blocks, detail, terminal: _ } = outcome;
+        let ToolOutcome { status, mut blocks, detail, terminal } = outcome;
+        let named = self.cx.config.stop_after.contains(&self.entries[at].call.name);
+        self.wants_stop |= status == CallStatus::Ok && (terminal || named);
         if status == CallStatus::Cancelled && blocks.is_empty() {
             let halt = self.entries[at].halt.unwrap_or(Halt::User);
             blocks.push(Block::text(halt.stopped()));

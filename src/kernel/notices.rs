@@ -21,7 +21,8 @@ impl Run {
     /// Tells the model of background work that has ended; true when there was any.
     pub(super) async fn notices(&mut self) -> Result<bool, Exit> {
         let finished = self.ports.notices.peek();
-        if finished.is_empty() {
+        // A report is about what was done; news waits for what comes after it.
+        if finished.is_empty() || self.wrapping {
             return Ok(false);
         }
         let before = open_question(&self.shared.lock().history).cloned();

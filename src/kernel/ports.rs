@@ -7,179 +7,24 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
-use futures_util::stream::BoxStream;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use super::command::Mode;
-use super::error::{ContextError, GateError, JournalError, ModelError, ToolError};
+use super::error::{ContextError, GateError, JournalError, ToolError};
 use super::event::{Approval, Preview, Progress, Tier};
-use super::message::{
-    Block, CallId, CallStatus, Detail, Message, ModelRef, Opaque, RunId, Stop, Timestamp, ToolCall,
-    Usage,
-};
+use super::message::{Block, CallId, CallStatus, Detail, Message, RunId, Timestamp, ToolCall};
 
 mod beside;
+mod guard;
+mod model;
 
 pub use beside::{Aside, Finished, NoNotices, Notices, Told};
-
-// ---- model -------------------------------------------------------------------------------------
-
-/// A language model behind some service.
-pub trait Model: Send + Sync + Debug {
-    /// Which one it is and what it can do.
-    fn info(&self) -> ModelInfo;
-
-    /// Opens a stream of the answer. Errors before the first event surface here; there are no
-    /// retries inside. Dropping the stream closes the connection.
-    fn stream(&self, request: Request) -> BoxFuture<'_, Result<ModelStream, ModelError>>;
-}
-
-/// Ends after `StreamEvent::Done` or the first error. An end without `Done` is a broken stream.
-pub type ModelStream = BoxStream<'static, Result<StreamEvent, ModelError>>;
-
-/// What is known of a model.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ModelInfo {
-    /// Its name.
-    pub model: ModelRef,
-    /// Tokens of context.
-    pub context_window: u64,
-    /// Tokens of output the service allows in one answer.
-    pub max_output: u64,
-    /// US dollars per million tokens, when known.
-    pub price: Option<Price>,
-    /// Whether it takes images.
-    pub vision: bool,
-}
-
-/// US dollars per million tokens.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Price {
-    /// Fresh input.
-    pub input: f64,
-    /// Output.
-    pub output: f64,
-    /// Cached input.
-    pub cache_read: f64,
-    /// Input written to the cache.
-    pub cache_write: f64,
-}
-
-impl Price {
-    /// US dollars for this usage.
-    pub fn cost(&self, usage: Usage) -> f64 {
-        (usage.input as f64 * self.input
-            + usage.output as f64 * self.output
-            + usage.cache_read as f64 * self.cache_read
-            + usage.cache_write as f64 * self.cache_write)
-            / 1e6
-    }
-}
-
-/// One request. The same history gives the same bytes on the wire.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Request {
-    /// Byte-stable system blocks, stable part first.
-    pub system: Vec<SystemBlock>,
-    /// Model-visible history with calls and results paired and adjacent.
-    pub messages: Vec<Arc<Message>>,
-    /// Tools in stable order.
-    pub tools: Arc<[ToolSpec]>,
-    /// Names the session to services that route by a cache key.
-    pub cache_key: String,
-    /// A word of the harness that goes at the end of the user's side of this one request. Never
-    /// part of the history, never under a cache mark.
-    pub reminder: Option<String>,
-    /// Whether the model may call tools.
-    pub tool_choice: ToolChoice,
-}
-
-/// Whether the model may call tools. The tools stay in the request either way, so that the cached
-/// prefix stays valid.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ToolChoice {
-    /// As it likes.
-    #[default]
-    Auto,
-    /// It must answer in text.
-    None,
-}
-
-/// A part of the system prompt.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SystemBlock {
-    /// The text, never blank.
-    pub text: String,
-    /// Whether the cached prefix ends here.
-    pub cache: bool,
-}
-
-/// A tool as the model is told about it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ToolSpec {
-    /// Its name.
-    pub name: String,
-    /// What it does, for the model.
-    pub description: String,
-    /// JSON schema of the arguments: an object.
-    pub schema: Value,
-}
-
-/// The normal form of a stream. Blocks stay in order; `index` counts blocks of one answer from 0.
-#[derive(Clone, Debug, PartialEq)]
-pub enum StreamEvent {
-    /// The service accepted and answers.
-    Start,
-    /// Answer text. Consecutive text of one block carries one index.
-    TextDelta {
-        /// Block.
-        index: usize,
-        /// Added text.
-        text: String,
-    },
-    /// Reasoning text.
-    ThinkingDelta {
-        /// Block.
-        index: usize,
-        /// Added text.
-        text: String,
-    },
-    /// What must be returned byte for byte with the thinking block of this index (its signature),
-    /// or, where no thinking block has that index, an opaque block of its own.
-    Opaque {
-        /// Block.
-        index: usize,
-        /// The service's data.
-        opaque: Opaque,
-    },
-    /// A call begins.
-    CallStart {
-        /// Block.
-        index: usize,
-        /// Tool name; may be empty while unknown.
-        name: String,
-    },
-    /// A piece of a call's arguments, for progress only.
-    CallDelta {
-        /// Block.
-        index: usize,
-        /// Bytes added.
-        bytes: usize,
-    },
-    /// A call is complete; the only truth about it. Sent after what follows the block was seen.
-    CallComplete {
-        /// Block.
-        index: usize,
-        /// The call, its arguments parsed once.
-        call: ToolCall,
-    },
-    /// Running token counts; fields merge, the last value wins.
-    Usage(Usage),
-    /// The terminal event.
-    Done(Stop),
-}
+pub use guard::{StopGuard, StopTrigger, StopVerdict, Stopping};
+pub use model::{
+    Model, ModelInfo, ModelStream, Price, Request, StreamEvent, SystemBlock, ToolChoice, ToolSpec,
+};
 
 // ---- tools -------------------------------------------------------------------------------------
 
@@ -580,4 +425,6 @@ pub struct Ports {
     pub clock: Arc<dyn Clock>,
     /// Ids.
     pub ids: Arc<dyn Ids>,
+    /// Judges normal stops, when there is somebody who does.
+    pub guard: Option<Arc<dyn StopGuard>>,
 }

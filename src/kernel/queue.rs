@@ -60,6 +60,10 @@ impl Queues {
         self.steer.is_empty() && self.follow.is_empty()
     }
 
+    pub(crate) fn has_steering(&self) -> bool {
+        !self.steer.is_empty()
+    }
+
     /// Whether steering came that no delivery has seen.
     pub(crate) fn has_fresh_steering(&self) -> bool {
         self.fresh_steering && !self.steer.is_empty()
@@ -104,6 +108,10 @@ impl Queues {
                 taken.sort_by_key(|waiting| waiting.seq);
                 let items: Vec<_> = taken.into_iter().map(|waiting| waiting.item).collect();
                 Edited { changed: !items.is_empty(), returned: Some(items) }
+            }
+            QueueEdit::Clear { kind } => {
+                let changed = !Self::drain(self.of(kind)).is_empty();
+                Edited { changed, returned: None }
             }
             QueueEdit::Edit { id, text } => self.take(&id, |queues, at, mut waiting| {
                 waiting.item.text = text;

@@ -70,6 +70,12 @@ pub fn awaits_answer<M: Borrow<Message>>(history: &[M]) -> bool {
     false
 }
 
+/// Whether the history ends with an answer of the model.
+pub fn is_answered<M: Borrow<Message>>(history: &[M]) -> bool {
+    let is_visible = |message: &M| !matches!(message.borrow(), Message::Note(_));
+    history.iter().any(is_visible) && !awaits_answer(history)
+}
+
 /// Answers that failed, or that say nothing, are kept out of requests. A partial one with calls
 /// stays: it was kept because something had already happened.
 fn is_visible(answer: &AssistantMessage) -> bool {

@@ -2,7 +2,8 @@
 //! them, and the only door through which messages enter the context.
 //!
 //! ```text
-//! begin → [ chat: ( abort? → steering → cap? → turn )* → steering | follow-ups | none ]* → wind up → RunEnd
+//! begin → [ chat: ( abort? → steering → caps? → course: turn | report )*
+//!           → steering | follow-ups | guard | none ]* → wind up → RunEnd
 //! ```
 
 use std::sync::Arc;
@@ -12,18 +13,23 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::agent::AgentConfig;
+use super::budget::Meter;
 use super::emit::Emitter;
-use super::event::{EndReason, Event, QueueItem, QueueKind, RunSummary};
+use super::event::{EndReason, Event, QueueItem, QueueKind, RunSummary, WrapReason};
 use super::executor::{Executor, ExecutorContext};
 use super::isolate::isolated;
 use super::message::{
     Block, Message, MessageId, Note, Origin, QueueId, RunId, Timestamp, Usage, UserMessage,
 };
-use super::ports::{Durability, ModelInfo, Ports, Record};
+use super::ports::{Durability, ModelInfo, Ports, Record, StopTrigger};
 use super::repair;
+use super::scope::{Course, Scope};
 use super::state::{Control, Shared};
 use super::stop::Exit;
 use super::turn::{Answer, Next};
+use super::unsaved::still_unsaved;
+
+mod ends;
 
 /// What a run begins with.
 #[derive(Debug)]
@@ -32,9 +38,12 @@ pub(crate) enum Start {
     Prompt(Vec<Block>),
     /// Nothing new.
     Continue,
+    /// A message put in by another part of the program.
+    Inject(String),
 }
 
 /// A run and everything it keeps between its turns.
+#[expect(clippy::struct_excessive_bools, reason = "facts of a run that do not exclude each other")]
 pub(crate) struct Run {
     pub(super) ports: Ports,
     pub(super) config: Arc<AgentConfig>,
@@ -51,8 +60,21 @@ pub(crate) struct Run {
     pub(super) retries: u32,
     /// Resume prompts in a row.
     pub(super) resumes: u32,
-    /// An empty answer was already complained about in this chat.
-    pub(super) nudged: bool,
+    pub(super) scope: Scope,
+    /// What this turn's requests carry at their end.
+    pub(super) reminder: Option<String>,
+    /// The event that belongs to that reminder.
+    pub(super) reflection: Option<Event>,
+    /// This turn is a report: calls are not even looked at.
+    pub(super) wrapping: bool,
+    /// The service does not stream.
+    pub(super) whole: bool,
+    pub(super) meter: Meter,
+    /// Time spent waiting for the user, and since when they are waited for now.
+    pub(super) user_wait_ms: i64,
+    pub(super) asked_at: Option<Timestamp>,
+    /// What led to the stop that the guard may be asked about.
+    pub(super) trigger: Option<StopTrigger>,
     pub(super) answer: Answer,
     pub(super) exec: Executor,
     pub(super) summary: RunSummary,
@@ -94,7 +116,15 @@ impl Run {
             turn_open: false,
             retries: 0,
             resumes: 0,
-            nudged: false,
+            scope: Scope::default(),
+            reminder: None,
+            reflection: None,
+            wrapping: false,
+            whole: false,
+            meter: Meter::default(),
+            user_wait_ms: 0,
+            asked_at: None,
+            trigger: None,
             unanswered: false,
             ports,
             config,
@@ -123,8 +153,7 @@ impl Run {
             if permit.is_none() {
                 permit = self.emitter.reserve_late().await;
             }
-            let if_drained = !self.abort.is_cancelled() && self.turn < self.config.max_turns;
-            match self.shared.end(permit, self.summarise(exit.as_ref()), if_drained) {
+            match self.shared.end(permit, self.summarise(exit.as_ref()), self.waits()) {
                 Ok(()) => return,
                 // A message was queued in the very last moment: the run goes on with it.
                 Err(kept) => permit = kept,
@@ -134,24 +163,38 @@ impl Run {
     }
 
     async fn begin(&mut self, start: Start) -> Result<(), Exit> {
-        match start {
-            Start::Prompt(blocks) => {
-                self.notices().await?;
-                let text = super::message::text_of(&blocks);
-                if let Err(exit) = self.commit_user(Origin::Prompt, blocks).await {
-                    self.hand_back(text).await;
-                    return Err(exit);
-                }
-            }
+        let saved = self.write_unsaved().await;
+        let (origin, blocks) = match start {
             Start::Continue => {
+                saved?;
                 self.notices().await?;
-                let state = self.shared.lock();
-                self.unanswered = repair::awaits_answer(&state.history);
-                if !self.unanswered && state.queues.is_empty() {
-                    return Err(Exit::nothing_to_continue());
+                {
+                    let state = self.shared.lock();
+                    self.unanswered = repair::awaits_answer(&state.history);
+                    if !self.unanswered && state.queues.is_empty() {
+                        return Err(Exit::nothing_to_continue());
+                    }
                 }
+                self.open_scope(None).await;
+                return Ok(());
             }
+            Start::Prompt(blocks) => (Origin::Prompt, blocks),
+            Start::Inject(text) => (Origin::Steer, vec![Block::text(text)]),
+        };
+        let text = super::message::text_of(&blocks);
+        let told = match saved {
+            Ok(()) => self.notices().await,
+            Err(exit) => Err(exit),
+        };
+        let committed = match told {
+            Ok(_) => self.commit_user(origin, blocks).await,
+            Err(exit) => Err(exit),
+        };
+        if let Err(exit) = committed {
+            self.hand_back(text).await;
+            return Err(exit);
         }
+        self.open_scope(Some(text.as_str()).filter(|_| origin == Origin::Prompt)).await;
         Ok(())
     }
 
@@ -163,45 +206,78 @@ impl Run {
         Ok(())
     }
 
-    /// Turns until the model has answered.
+    /// Turns until the model has answered, a tool has ended the work, or the report is made.
     async fn chat(&mut self) -> Result<(), Exit> {
         loop {
             self.check_abort()?;
             self.notices().await?;
-            self.deliver(QueueKind::Steer).await?;
+            if self.deliver(QueueKind::Steer).await? {
+                self.scope.monitor.forget();
+            }
             self.check_cap()?;
-            match self.turn().await? {
-                Next::Again => {}
-                Next::Stop => {
-                    self.unanswered = false;
-                    return Ok(());
+            self.check_budget().await?;
+            match self.set_course().await {
+                Course::Report(reason) => {
+                    self.wrap_up(reason).await?;
+                    break;
+                }
+                Course::Work => {
+                    if let Next::Stop(trigger) = self.turn().await? {
+                        self.trigger = Some(trigger);
+                        break;
+                    }
                 }
             }
         }
+        self.unanswered = false;
+        Ok(())
     }
 
-    /// At a stop: steering first, follow-ups only when there is none. What an abort or the cap
-    /// leaves no turn for stays in its queue.
+    /// At a stop: steering first, follow-ups only when there is none, the guard when there are
+    /// none either. What an abort or the cap leaves no turn for stays in its queue, and so do
+    /// follow-ups after a chat that was stuck: the user should look first.
     async fn feed(&mut self) -> Result<bool, Exit> {
-        if self.shared.lock().queues.is_empty() {
+        let trigger = self.trigger.take();
+        let wrap = self.summary.wrap;
+        if wrap == Some(WrapReason::MaxTurns) {
             return Ok(false);
+        }
+        let (steering, any) = {
+            let queues = &self.shared.lock().queues;
+            (queues.has_steering(), !queues.is_empty())
+        };
+        if !any || (wrap == Some(WrapReason::Stuck) && !steering) {
+            return match trigger {
+                Some(trigger) => self.ask_guard(trigger).await,
+                None => Ok(false),
+            };
         }
         self.check_abort()?;
         self.check_cap()?;
         if self.deliver(QueueKind::Steer).await? {
+            if wrap.is_some() {
+                self.open_scope(None).await;
+            }
             return Ok(true);
         }
-        self.nudged = false;
-        self.deliver(QueueKind::FollowUp).await
+        if !self.deliver(QueueKind::FollowUp).await? {
+            return Ok(false);
+        }
+        let words = self.newest_words();
+        self.open_scope(Some(&words)).await;
+        Ok(true)
+    }
+
+    /// The text of the newest message, which has just been delivered.
+    fn newest_words(&self) -> String {
+        match self.shared.lock().history.last().map(AsRef::as_ref) {
+            Some(Message::User(message)) => super::message::text_of(&message.blocks),
+            _ => String::new(),
+        }
     }
 
     pub(super) fn check_abort(&self) -> Result<(), Exit> {
         if self.abort.is_cancelled() { Err(Exit::Aborted) } else { Ok(()) }
-    }
-
-    fn check_cap(&self) -> Result<(), Exit> {
-        let max = self.config.max_turns;
-        if self.turn >= max { Err(Exit::MaxTurns(max)) } else { Ok(()) }
     }
 
     /// Commits what waits in a queue. Items leave it one by one, each after its commit.
@@ -251,12 +327,19 @@ impl Run {
             Message::User(_) | Message::Tool(_) => Durability::Flush,
             Message::Assistant(_) | Message::Note(_) => Durability::Buffered,
         };
-        let record = Record::Message { message };
-        self.ports.journal.append(&record, durability).await?;
-        if let Record::Message { message } = record {
-            Arc::make_mut(&mut self.shared.lock().history).push(Arc::new(message.clone()));
-            self.emitter.send(Event::MessageEnd { message }).await;
+        if self.has_unsaved() {
+            self.keep_unsaved(message);
+            return Err(still_unsaved());
         }
+        let record = Record::Message { message };
+        let written = self.ports.journal.append(&record, durability).await;
+        let Record::Message { message } = record else { return Ok(written?) };
+        if let Err(error) = written {
+            self.keep_unsaved(message);
+            return Err(error.into());
+        }
+        Arc::make_mut(&mut self.shared.lock().history).push(Arc::new(message.clone()));
+        self.emitter.send(Event::MessageEnd { message }).await;
         Ok(())
     }
 
@@ -312,7 +395,8 @@ impl Run {
         if let Some(message) = exit.and_then(Exit::message) {
             self.emitter.send(Event::Error { message }).await;
         }
-        if exit == Some(&Exit::Aborted) {
+        let silent = self.shared.lock().active.as_ref().is_some_and(|active| active.silent);
+        if exit == Some(&Exit::Aborted) && !silent {
             let (id, at) = (self.next_message_id(), self.now());
             let text = "interrupted".to_owned();
             self.commit(Message::Note(Note { id, at, text })).await?;
@@ -324,11 +408,15 @@ impl Run {
         let mut summary = self.summary.clone();
         let elapsed = self.ports.clock.now().0 - self.began.0;
         summary.elapsed_ms = u64::try_from(elapsed).unwrap_or_default();
-        summary.reason = exit.map_or(EndReason::Stop, Exit::reason);
+        summary.reason = match exit {
+            Some(exit) => exit.reason(),
+            None if summary.wrap == Some(WrapReason::MaxTurns) => EndReason::MaxTurns,
+            None => EndReason::Stop,
+        };
         match exit {
             Some(Exit::Failed(error)) => summary.error = Some(error.clone()),
             Some(exit @ Exit::MaxTurns(_)) => summary.text = exit.message().unwrap_or_default(),
-            Some(Exit::Aborted) | None => {}
+            Some(Exit::Aborted | Exit::Budget(_)) | None => {}
         }
         summary
     }
@@ -352,6 +440,7 @@ fn empty_summary(run: RunId) -> RunSummary {
         usage: Usage::default(),
         elapsed_ms: 0,
         text: String::new(),
+        wrap: None,
         error: None,
     }
 }

@@ -1,16 +1,19 @@
 //! What the agent and its run share: history, queues, and the handles of the active run.
 
+use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
+use super::agent::Refused;
 use super::breaker::Breaker;
 use super::command::Answer;
 use super::dedupe::Cache;
 use super::event::{EndReason, Event, RunSummary};
 use super::message::{CallId, Message};
 use super::queue::Queues;
+use super::scope::RouteMemory;
 
 /// Shared between the agent, its handles and its run. The lock is never held across an await.
 #[derive(Debug)]
@@ -29,6 +32,13 @@ pub(crate) struct State {
     pub(crate) queues: Queues,
     /// The run, from its start until just before its `RunEnd`.
     pub(crate) active: Option<Active>,
+    /// How many want that nothing runs.
+    pub(crate) holds: usize,
+    pub(crate) route: RouteMemory,
+    /// Text of the answer under way.
+    pub(crate) partial: String,
+    /// Answers and results that the journal did not take; written before anything else.
+    pub(crate) unsaved: VecDeque<Message>,
 }
 
 /// Ways to reach the active run.
@@ -37,6 +47,19 @@ pub(crate) struct Active {
     pub(crate) abort: CancellationToken,
     /// Unbounded, a few entries per key press; the run drains it and drops what is stale.
     pub(crate) control: mpsc::UnboundedSender<Control>,
+    /// An abort of this run leaves no mark in the conversation.
+    pub(crate) silent: bool,
+}
+
+/// What a run may still wait for at its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Waits {
+    /// It ends whatever the queues hold.
+    Nothing,
+    /// Steering keeps it alive.
+    Steering,
+    /// Any queued message does.
+    Anything,
 }
 
 /// A request of the user to the active run.
@@ -59,7 +82,15 @@ pub(crate) enum Control {
 
 impl Shared {
     pub(crate) fn new(history: Vec<Arc<Message>>) -> Self {
-        let state = State { history: Arc::new(history), queues: Queues::default(), active: None };
+        let state = State {
+            history: Arc::new(history),
+            queues: Queues::default(),
+            active: None,
+            holds: 0,
+            route: RouteMemory::default(),
+            partial: String::new(),
+            unsaved: VecDeque::new(),
+        };
         Self {
             state: Mutex::new(state),
             busy: watch::Sender::new(false),
@@ -73,28 +104,36 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Marks a run as active. `false` when there is one already.
-    pub(crate) fn begin(&self, active: Active) -> bool {
+    /// Marks a run as active, unless there is one already or somebody holds the agent.
+    pub(crate) fn begin(&self, active: Active) -> Result<(), Refused> {
         let mut state = self.lock();
+        if state.holds > 0 {
+            return Err(Refused::Held);
+        }
         if state.active.is_some() {
-            return false;
+            return Err(Refused::Busy);
         }
         state.active = Some(active);
         self.busy.send_replace(true);
-        true
+        Ok(())
     }
 
     /// Makes the agent idle and sends `RunEnd`, in one step: whoever sees the event can start the
-    /// next run, and no event of that run can come first. With `if_drained` nothing happens and the
-    /// permit comes back when a message is still waiting.
+    /// next run, and no event of that run can come first. Nothing happens and the permit comes back
+    /// when a message of the kind that the run `waits` for is still there.
     pub(crate) fn end(
         &self,
         permit: Option<mpsc::OwnedPermit<Event>>,
         summary: RunSummary,
-        if_drained: bool,
+        waits: Waits,
     ) -> Result<(), Option<mpsc::OwnedPermit<Event>>> {
         let mut state = self.lock();
-        if if_drained && summary.reason == EndReason::Stop && !state.queues.is_empty() {
+        let kept = match waits {
+            Waits::Nothing => false,
+            Waits::Steering => state.queues.has_steering(),
+            Waits::Anything => !state.queues.is_empty(),
+        };
+        if kept && summary.reason == EndReason::Stop {
             return Err(permit);
         }
         state.queues.release();

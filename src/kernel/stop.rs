@@ -10,6 +10,8 @@ pub(crate) enum Exit {
     Aborted,
     /// This many turns were used up.
     MaxTurns(u32),
+    /// A budget of the run is used up; the line says which.
+    Budget(String),
     /// Something failed.
     Failed(RunError),
 }
@@ -34,6 +36,7 @@ impl Exit {
         match self {
             Self::Aborted => EndReason::Aborted,
             Self::MaxTurns(_) => EndReason::MaxTurns,
+            Self::Budget(_) => EndReason::Budget,
             Self::Failed(_) => EndReason::Error,
         }
     }
@@ -43,6 +46,7 @@ impl Exit {
         match self {
             Self::Aborted => None,
             Self::MaxTurns(turns) => Some(format!("Agent loop exceeded {turns} iterations")),
+            Self::Budget(line) => Some(line.clone()),
             Self::Failed(error) => Some(error.message.clone()),
         }
     }

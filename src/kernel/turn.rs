@@ -4,12 +4,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::error::ModelError;
-use super::event::{Event, QueueKind, Tier};
+use super::error::{ModelError, ModelErrorKind};
+use super::event::{Event, QueueKind};
 use super::executor::Halt;
-use super::message::{Block, MessageId, Origin, Stop, Usage};
+use super::message::{
+    AssistantMessage, Block, Message, MessageId, Origin, Stop, ToolCall, ToolMessage, Usage,
+};
 use super::notices;
-use super::ports::{Request, ToolChoice, View};
+use super::ports::{Request, StopTrigger, ToolChoice, ToolSpec, View};
 use super::repair;
 use super::retry::{self, Decision};
 use super::run::Run;
@@ -35,8 +37,8 @@ const NUDGE: &str = "Your last answer was empty. Answer now, or say what keeps y
 pub(crate) enum Next {
     /// Another request: there are results or a message to answer.
     Again,
-    /// The model has answered.
-    Stop,
+    /// The work is done, as far as the model or a tool can say.
+    Stop(StopTrigger),
 }
 
 /// The answer under way.
@@ -48,6 +50,38 @@ pub(crate) struct Answer {
     open: bool,
     /// It is in the history, so results of its calls may follow.
     committed: bool,
+    /// The answer as committed.
+    pub(super) message: Option<Arc<Message>>,
+    /// The results committed so far, in call order.
+    results: Vec<ToolMessage>,
+}
+
+impl Answer {
+    /// The calls of the committed answer and how they ended.
+    pub(super) fn outcomes(&self) -> impl Iterator<Item = (&ToolCall, &ToolMessage)> {
+        let answer = match self.message.as_deref() {
+            Some(Message::Assistant(answer)) => Some(answer),
+            _ => None,
+        };
+        let calls = answer.into_iter().flat_map(AssistantMessage::calls);
+        calls.filter_map(|call| {
+            let result = self.results.iter().find(|result| result.call_id == call.id)?;
+            Some((call, result))
+        })
+    }
+}
+
+/// What the attempts of a turn came to.
+enum Got {
+    /// A complete answer, not committed yet.
+    Answer(Stop),
+    /// A part of one that had to be kept, committed with its results.
+    Part,
+}
+
+/// Whether the service itself calls its answer a failure.
+fn failed(stop: Stop) -> bool {
+    matches!(stop, Stop::Error | Stop::Aborted)
 }
 
 /// How a stream ended.
@@ -61,24 +95,66 @@ enum Ending {
 impl Run {
     /// Runs a turn. After an error the turn is still open; winding up closes it.
     pub(super) async fn turn(&mut self) -> Result<Next, Exit> {
-        self.turn += 1;
-        self.turn_open = true;
-        self.shared.cache.new_turn();
-        self.emitter.send(Event::TurnStart { turn: self.turn }).await;
-        let next = self.attempts().await?;
-        self.count_calls();
-        self.turn_open = false;
-        self.emitter.send(Event::TurnEnd { turn: self.turn }).await;
+        self.begin_turn().await;
+        if let Some(event) = self.reflection.take() {
+            self.emitter.send(event).await;
+        }
+        let next = match self.attempts().await? {
+            Got::Answer(stop) => self.complete(stop).await?,
+            Got::Part => Next::Again,
+        };
+        self.observe();
+        self.end_turn().await;
         Ok(next)
     }
 
+    pub(super) async fn begin_turn(&mut self) {
+        self.turn += 1;
+        self.turn_open = true;
+        self.shared.cache.new_turn();
+        self.count_turn();
+        self.emitter.send(Event::TurnStart { turn: self.turn }).await;
+    }
+
+    pub(super) async fn end_turn(&mut self) {
+        self.reminder = None;
+        self.count_calls();
+        self.turn_open = false;
+        self.emitter.send(Event::TurnEnd { turn: self.turn }).await;
+    }
+
+    /// One model call of a report; `false` when it said nothing.
+    pub(super) async fn report_once(&mut self) -> Result<bool, Exit> {
+        match self.attempts().await? {
+            Got::Answer(stop) if failed(stop) => Err(self.marked_failed(stop).await?),
+            Got::Answer(stop) => {
+                self.retries = 0;
+                self.commit_answer(stop, Keep::Readable).await
+            }
+            Got::Part => Ok(false),
+        }
+    }
+
     /// Model calls until one brings the turn forward.
-    async fn attempts(&mut self) -> Result<Next, Exit> {
+    async fn attempts(&mut self) -> Result<Got, Exit> {
+        let mut recovered = false;
         loop {
             let request = self.request().await?;
             match self.stream(request).await {
-                Ending::Done(stop) => return self.complete(stop).await,
+                Ending::Done(stop) => return Ok(Got::Answer(stop)),
                 Ending::Fatal(exit) => return Err(exit),
+                Ending::Broken(error) if self.must_ask_whole(&error) => {
+                    self.whole = true;
+                    self.emitter.send(Event::StreamFallback).await;
+                }
+                Ending::Broken(error) if error.kind == ModelErrorKind::Overflow && !recovered => {
+                    recovered = true;
+                    if self.break_off(Halt::Broken, Stop::Error).await? {
+                        return Ok(Got::Part);
+                    }
+                    self.recover(&error).await?;
+                    self.deliver(QueueKind::Steer).await?;
+                }
                 Ending::Aborted => {
                     self.break_off(Halt::User, Stop::Aborted).await?;
                     return Err(Exit::Aborted);
@@ -87,7 +163,7 @@ impl Run {
                     let kept = self.break_off(Halt::Broken, Stop::Error).await?;
                     self.wait_to_retry(&error, kept).await?;
                     if kept {
-                        return Ok(Next::Again);
+                        return Ok(Got::Part);
                     }
                     self.notices().await?;
                     self.deliver(QueueKind::Steer).await?;
@@ -96,42 +172,85 @@ impl Run {
         }
     }
 
+    /// Only before anything of a stream came, and once: then the service is known not to stream.
+    fn must_ask_whole(&self, error: &ModelError) -> bool {
+        error.kind == ModelErrorKind::StreamUnsupported && !self.answer.open && !self.whole
+    }
+
+    /// The request was too large: the context is made smaller, if that is possible.
+    async fn recover(&mut self, error: &ModelError) -> Result<(), Exit> {
+        let line = error.message.clone();
+        self.emitter.send(Event::Retry { attempt: 1, max: 1, delay_ms: 0, error: line }).await;
+        let history = Arc::clone(&self.shared.lock().history);
+        let view = View { model: &self.model, tier: self.scope.tier };
+        let smaller = tokio::select! {
+            biased;
+            () = self.abort.cancelled() => return Err(Exit::Aborted),
+            smaller = self.ports.context.recover(&history, view) => smaller?,
+        };
+        if smaller { Ok(()) } else { Err(Exit::provider(retry::failure(error))) }
+    }
+
     /// The view of the history that is sent, with every call paired.
     async fn request(&mut self) -> Result<Request, Exit> {
         let history = Arc::clone(&self.shared.lock().history);
-        let view = View { model: &self.model, tier: Tier::Full };
+        let view = View { model: &self.model, tier: self.scope.tier };
         let mut projection = tokio::select! {
             biased;
             () = self.abort.cancelled() => return Err(Exit::Aborted),
             projection = self.ports.context.project(&history, view) => projection?,
         };
-        // What came while the view was made belongs to this request too; nothing is made anew.
-        let mut late = self.notices().await?;
-        if self.shared.lock().queues.has_fresh_steering() {
-            late |= self.deliver(QueueKind::Steer).await?;
-        }
-        if late {
+        if self.late_arrivals().await? {
             projection.messages.extend_from_slice(&self.shared.lock().history[history.len()..]);
         }
         Ok(Request {
             system: projection.system,
             messages: repair::repair(notices::place(projection.messages)),
-            tools: self.ports.tools.specs(),
+            tools: self.tools(),
             cache_key: self.config.cache_key.clone(),
-            reminder: None,
-            tool_choice: ToolChoice::Auto,
+            reminder: self.reminder.clone(),
+            tool_choice: if self.wrapping { ToolChoice::None } else { ToolChoice::Auto },
+        })
+    }
+
+    /// Commits what came while the view was made: it belongs to this request too, and the view is
+    /// not made anew. A report is not disturbed.
+    async fn late_arrivals(&mut self) -> Result<bool, Exit> {
+        if self.wrapping {
+            return Ok(false);
+        }
+        let told = self.notices().await?;
+        let steered = self.shared.lock().queues.has_fresh_steering()
+            && self.deliver(QueueKind::Steer).await?;
+        if steered {
+            self.scope.monitor.forget();
+        }
+        Ok(told || steered)
+    }
+
+    /// The tools that this chat knows of.
+    fn tools(&self) -> Arc<[ToolSpec]> {
+        let all = self.ports.tools.specs();
+        if all.iter().all(|spec| self.scope.knows(&spec.name)) {
+            return all;
+        }
+        all.iter().filter(|spec| self.scope.knows(&spec.name)).cloned().collect()
+    }
+
+    /// The end of a run whose last answer the service itself marked as failed or aborted.
+    async fn marked_failed(&mut self, stop: Stop) -> Result<Exit, Exit> {
+        self.break_off(Halt::Failure, stop).await?;
+        Ok(if stop == Stop::Aborted {
+            Exit::Aborted
+        } else {
+            Exit::provider("LLM call failed: the service marked its answer as failed")
         })
     }
 
     /// The answer is complete.
     async fn complete(&mut self, stop: Stop) -> Result<Next, Exit> {
-        if matches!(stop, Stop::Error | Stop::Aborted) {
-            self.break_off(Halt::Failure, stop).await?;
-            return Err(if stop == Stop::Aborted {
-                Exit::Aborted
-            } else {
-                Exit::provider("LLM call failed: the service marked its answer as failed")
-            });
+        if failed(stop) {
+            return Err(self.marked_failed(stop).await?);
         }
         self.retries = 0;
         let cut_call = self.answer.assembler.has_unfinished_call();
@@ -141,14 +260,18 @@ impl Run {
         if has_calls {
             self.resumes = 0;
             self.run_tools().await?;
-            return Ok(Next::Again);
+            return Ok(if self.exec.wants_stop() {
+                Next::Stop(StopTrigger::AfterTool)
+            } else {
+                Next::Again
+            });
         }
         match stop {
             Stop::Length => self.resume(cut_call).await,
             Stop::Pause if committed => Ok(Next::Again),
             _ if committed => {
                 self.resumes = 0;
-                Ok(Next::Stop)
+                Ok(Next::Stop(StopTrigger::EndTurn))
             }
             _ => self.empty_answer(stop, usage).await,
         }
@@ -161,7 +284,7 @@ impl Run {
             let text =
                 format!("the answer hit the output limit {} times in a row", MAX_RESUMES + 1);
             self.emitter.send(Event::Status { text }).await;
-            return Ok(Next::Stop);
+            return Ok(Next::Stop(StopTrigger::EndTurn));
         }
         self.resumes += 1;
         let text = if cut_call { RESUME_CALL } else { RESUME_TEXT };
@@ -174,8 +297,8 @@ impl Run {
         let text = format!("the model gave an empty answer ({} output tokens)", usage.output);
         self.emitter.send(Event::Status { text }).await;
         let declined = matches!(stop, Stop::Refusal | Stop::ContentFilter);
-        if declined || std::mem::replace(&mut self.nudged, true) {
-            return Ok(Next::Stop);
+        if declined || std::mem::replace(&mut self.scope.nudged, true) {
+            return Ok(Next::Stop(StopTrigger::EndTurn));
         }
         self.commit_user(Origin::Notice, vec![Block::text(NUDGE)]).await?;
         Ok(Next::Again)

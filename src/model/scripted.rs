@@ -21,7 +21,7 @@ use self::script::{Overload, Script, ScriptError};
 use self::timeline::Cue;
 use crate::kernel::error::{ModelError, ModelErrorKind};
 use crate::kernel::message::ModelRef;
-use crate::kernel::ports::{Model, ModelInfo, ModelStream, Request};
+use crate::kernel::ports::{Model, ModelInfo, ModelStream, Request, ToolChoice};
 
 /// Tokens of context the script claims; small, so that context figures move visibly.
 const CONTEXT_WINDOW: u64 = 32_000;
@@ -87,7 +87,11 @@ impl ScriptedModel {
         {
             return Err(staged_overload(overload, self.pace));
         }
-        Ok(timeline::cues(script, &position, timeline::input_tokens(request), self.pace))
+        let input = timeline::input_tokens(request);
+        Ok(match request.tool_choice {
+            ToolChoice::Auto => timeline::cues(script, &position, input, self.pace),
+            ToolChoice::None => timeline::report(&position, input, self.pace),
+        })
     }
 }
 

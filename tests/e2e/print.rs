@@ -99,6 +99,7 @@ fn the_turn_cap_has_its_code() {
     let args = ["--demo", "--permission-mode", "trust", "--max-turns", "2", "go"];
     let (output, _home) = Print::new(&args).run();
     assert_eq!(output.status.code(), Some(4), "{}", text(&output.stderr));
+    assert!(text(&output.stdout).contains("a limit on model calls is reached"));
 }
 
 #[test]

@@ -133,6 +133,7 @@ fn summary(reason: EndReason) -> RunSummary {
         usage: Usage { input: 1_000_000, output: 500_000, cache_read: 0, cache_write: 0 },
         elapsed_ms: 5,
         text: "the answer".to_owned(),
+        wrap: None,
         error: None,
     }
 }

@@ -13,6 +13,7 @@ pub(crate) fn check_events(events: &[Event]) {
             Event::Queue { .. }
             | Event::QueueReturned { .. }
             | Event::Mode { .. }
+            | Event::RoutePinned { .. }
             | Event::Rejected { .. } => {}
             Event::RunStart { .. } => {
                 assert!(run.is_none(), "a run started inside a run");
@@ -61,7 +62,8 @@ impl RunCheck {
                 self.turn_open = false;
             }
             Event::MessageStart { id } => {
-                self.inside(event);
+                // What an earlier run could not save comes before the first turn.
+                assert!(self.turn_open || self.turn == 0, "an answer outside of a turn");
                 assert!(self.message.replace(id.clone()).is_none(), "two answers at a time");
             }
             Event::MessageDelta { .. } => {
@@ -99,6 +101,10 @@ impl RunCheck {
                 assert!(self.open_calls.is_empty(), "calls must end before the retry");
                 assert!(self.message.is_none(), "the broken answer must be closed first");
             }
+            Event::RouteSelected { .. } | Event::RouteEscalated { .. } => {
+                assert!(!self.turn_open, "routes change between turns: {event:?}");
+            }
+            Event::Reflection { .. } | Event::WrapUp { .. } => self.inside(event),
             Event::StreamFallback
             | Event::Usage { .. }
             | Event::Status { .. }
@@ -108,6 +114,7 @@ impl RunCheck {
             | Event::Queue { .. }
             | Event::QueueReturned { .. }
             | Event::Mode { .. }
+            | Event::RoutePinned { .. }
             | Event::Rejected { .. } => unreachable!("seen by the caller"),
         }
     }
@@ -118,7 +125,9 @@ impl RunCheck {
                 assert_eq!(self.message.take().as_ref(), Some(&answer.id));
             }
             Message::Tool(result) => {
-                let told = self.results.remove(&result.id).expect("a result without ToolEnd");
+                let told = self.results.remove(&result.id);
+                let told = told.or_else(|| (self.turn == 0).then(|| result.clone()));
+                let told = told.expect("a result without ToolEnd");
                 assert_eq!((&told.blocks, told.status), (&result.blocks, result.status));
             }
             Message::User(_) | Message::Note(_) => {}

@@ -7,7 +7,7 @@ use codebot::kernel::agent::{Agent, AgentConfig, AgentHandle};
 use codebot::kernel::command::{Answer, Command};
 use codebot::kernel::event::{Event, QueueKind, RunSummary};
 use codebot::kernel::message::{Block, Message, ToolMessage};
-use codebot::kernel::ports::Ports;
+use codebot::kernel::ports::{Ports, StopGuard};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
@@ -29,6 +29,8 @@ pub(crate) struct Lab {
     pub(crate) config: AgentConfig,
     pub(crate) history: Vec<Message>,
     pub(crate) capacity: usize,
+    pub(crate) guard: Option<Arc<dyn StopGuard>>,
+    pub(crate) context: Arc<WholeContext>,
 }
 
 impl Lab {
@@ -46,10 +48,12 @@ impl Lab {
             gate: FakeGate::new(trace.clone()),
             journal: FakeJournal::new(trace.clone()),
             notices: Arc::default(),
+            context: Arc::new(WholeContext::new(trace.clone())),
             trace,
             config: AgentConfig::default(),
             history: Vec::new(),
             capacity: 128,
+            guard: None,
         }
     }
 
@@ -58,11 +62,12 @@ impl Lab {
             model: self.model.clone(),
             tools: self.tools.clone(),
             gate: self.gate.clone(),
-            context: Arc::new(WholeContext(self.trace.clone())),
+            context: self.context.clone(),
             journal: self.journal.clone(),
             notices: self.notices.clone(),
             clock: Arc::new(PausedClock(Instant::now())),
             ids: Arc::new(CountedIds::default()),
+            guard: self.guard.clone(),
         }
     }
 

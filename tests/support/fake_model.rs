@@ -1,12 +1,13 @@
 //! A model that plays scripts, one a request, and keeps the requests it got.
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use codebot::kernel::error::{ModelError, ModelErrorKind};
 use codebot::kernel::message::{CallId, InvalidArgs, ModelRef, Stop, ToolCall, Usage};
-use codebot::kernel::ports::{Model, ModelInfo, ModelStream, Request, StreamEvent};
+use codebot::kernel::ports::{Model, ModelInfo, ModelStream, Price, Request, StreamEvent};
 use futures_util::StreamExt;
 use futures_util::future::BoxFuture;
 use serde_json::{Map, Value};
@@ -86,13 +87,24 @@ pub(crate) struct FakeModel {
     /// Played when the scripts have run out.
     last: Option<Script>,
     requests: Mutex<Vec<Request>>,
+    /// What it costs.
+    pub(crate) price: Mutex<Option<Price>>,
+    /// Plain requests among all.
+    pub(crate) whole: AtomicU64,
     trace: Trace,
 }
 
 impl FakeModel {
     pub(crate) fn new(scripts: Vec<Script>, last: Option<Script>, trace: Trace) -> Arc<Self> {
         let scripts = Mutex::new(scripts.into());
-        Arc::new(Self { scripts, last, requests: Mutex::default(), trace })
+        Arc::new(Self {
+            scripts,
+            last,
+            requests: Mutex::default(),
+            price: Mutex::default(),
+            whole: AtomicU64::new(0),
+            trace,
+        })
     }
 
     pub(crate) fn requests(&self) -> Vec<Request> {
@@ -106,7 +118,7 @@ impl Model for FakeModel {
             model: ModelRef { provider: "fake".into(), model: "one".into() },
             context_window: 100_000,
             max_output: 8_000,
-            price: None,
+            price: *self.price.lock().unwrap(),
             vision: true,
         }
     }
@@ -128,6 +140,11 @@ impl Model for FakeModel {
             }
             Ok(play(acts))
         })
+    }
+
+    fn complete(&self, request: Request) -> BoxFuture<'_, Result<ModelStream, ModelError>> {
+        self.whole.fetch_add(1, Ordering::Relaxed);
+        self.stream(request)
     }
 }
 

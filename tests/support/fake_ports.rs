@@ -207,7 +207,19 @@ impl Notices for FakeNotices {
 
 /// Sends the whole history.
 #[derive(Debug)]
-pub(crate) struct WholeContext(pub(crate) Trace);
+pub(crate) struct WholeContext {
+    trace: Trace,
+    /// How often it can still make the view smaller.
+    pub(crate) recoveries: AtomicU64,
+    /// Milliseconds that takes.
+    pub(crate) delay: AtomicU64,
+}
+
+impl WholeContext {
+    pub(crate) fn new(trace: Trace) -> Self {
+        Self { trace, recoveries: AtomicU64::new(0), delay: AtomicU64::new(0) }
+    }
+}
 
 impl Context for WholeContext {
     fn project<'a>(
@@ -215,9 +227,24 @@ impl Context for WholeContext {
         history: &'a [Arc<Message>],
         _view: View<'a>,
     ) -> BoxFuture<'a, Result<Projection, ContextError>> {
-        self.0.add("project");
+        self.trace.add("project");
         let system = vec![SystemBlock { text: "be brief".to_owned(), cache: true }];
         Box::pin(async move { Ok(Projection { system, messages: history.to_vec() }) })
+    }
+
+    fn recover<'a>(
+        &'a self,
+        _history: &'a [Arc<Message>],
+        _view: View<'a>,
+    ) -> BoxFuture<'a, Result<bool, ContextError>> {
+        self.trace.add("recover");
+        let take = |left: u64| left.checked_sub(1);
+        let taken = self.recoveries.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take);
+        let delay = Duration::from_millis(self.delay.load(Ordering::Relaxed));
+        Box::pin(async move {
+            tokio::time::sleep(delay).await;
+            Ok(taken.is_ok())
+        })
     }
 }
 

@@ -22,6 +22,10 @@ use super::fake_ports::Trace;
 pub(crate) enum Does {
     /// Answers its own argument.
     Echo,
+    /// Counts its runs and answers with the count.
+    Count,
+    /// Echoes, and the run may stop when the words are these.
+    StopOn(&'static str),
     /// Answers with these blocks.
     Answer(Vec<Block>),
     /// Works so many milliseconds, then echoes; stops when cancelled.
@@ -199,7 +203,7 @@ impl Toolbox for FakeTools {
             ran.len() - 1
         };
         Box::pin(async move {
-            let outcome = perform(tool.does, said, &context).await;
+            let outcome = perform(tool.does, said, at, &context).await;
             let mut ran = self.ran.lock().unwrap();
             ran[at].to = Some(Instant::now());
             ran[at].cancelled = outcome.status == CallStatus::Cancelled;
@@ -208,10 +212,13 @@ impl Toolbox for FakeTools {
     }
 }
 
-async fn perform(does: Does, said: String, context: &CallContext) -> ToolOutcome {
+async fn perform(does: Does, said: String, number: usize, context: &CallContext) -> ToolOutcome {
     let plain = |status| ToolOutcome::new(status, Vec::new());
     match does {
         Does::Echo => ToolOutcome::ok(said),
+        Does::Count => ToolOutcome::ok(format!("run {number}")),
+        Does::StopOn(words) if said == words => ToolOutcome::ok(said).and_stop(),
+        Does::StopOn(_) => ToolOutcome::ok(said),
         Does::Answer(blocks) => ToolOutcome::new(CallStatus::Ok, blocks),
         Does::Work(ms) => tokio::select! {
             biased;

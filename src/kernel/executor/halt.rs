@@ -18,6 +18,8 @@ pub(crate) enum Halt {
     Broken,
     /// The run ends with an error.
     Failure,
+    /// A call that must be the only one of its answer takes its place.
+    Exclusive,
 }
 
 impl Halt {
@@ -33,6 +35,11 @@ impl Halt {
             Self::Failure => {
                 (CallStatus::Cancelled, "Cancelled before it started: the run failed.")
             }
+            Self::Exclusive => (
+                CallStatus::Skipped,
+                "Skipped: another call of the same answer is exclusive and runs alone. Ask again \
+                 if this is still needed.",
+            ),
         };
         Refusal { status, text: text.to_owned() }
     }
@@ -44,6 +51,7 @@ impl Halt {
             Self::User => "Cancelled by the user.",
             Self::Broken => "Cancelled: the answer that asked for it broke off.",
             Self::Failure => "Cancelled: the run failed.",
+            Self::Exclusive => "Cancelled: another call had to run alone.",
         }
     }
 }
@@ -60,6 +68,13 @@ impl Executor {
                 self.cancel(at, Halt::Steering);
             }
         }
+        self.advance();
+    }
+
+    /// Makes room for a call that must be the only one: what has not started is skipped.
+    pub(super) fn clear_for_exclusive(&mut self) {
+        self.close_unstarted(Halt::Exclusive, false);
+        self.exclusive = Some(self.entries.len());
         self.advance();
     }
 

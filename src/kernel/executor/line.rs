@@ -69,6 +69,10 @@ impl Executor {
         if !self.streaming {
             return true;
         }
+        if entry.traits.as_ref().is_ok_and(|traits| traits.exclusive) {
+            // Siblings may still come, and they must be skipped.
+            return false;
+        }
         match self.cx.config.start {
             ToolStart::Stream => true,
             ToolStart::ReadOnly => {

@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Answer, Ending};
 use crate::kernel::error::{ModelError, ModelErrorKind};
-use crate::kernel::event::Event;
+use crate::kernel::event::{Delta, Event};
 use crate::kernel::executor::Signal;
 use crate::kernel::message::Stop;
 use crate::kernel::ports::{ModelStream, Request, StreamEvent};
@@ -24,8 +24,10 @@ impl Run {
         self.count_calls();
         self.exec = self.fresh_executor();
         self.answer = Answer { id: self.next_message_id(), ..Answer::default() };
+        self.shared.lock().partial.clear();
         let model = Arc::clone(&self.ports.model);
-        let mut source = match self.open(model.stream(request)).await {
+        let opening = if self.whole { model.complete(request) } else { model.stream(request) };
+        let mut source = match self.open(opening).await {
             Ok(source) => source,
             Err(ending) => return ending,
         };
@@ -80,9 +82,14 @@ impl Run {
         match self.answer.assembler.apply(event, || ids.next("call")) {
             Step::Quiet => None,
             Step::Delta(delta) => {
+                if let Delta::Text { text } = &delta {
+                    self.shared.lock().partial.push_str(text);
+                }
                 self.emitter.send(Event::MessageDelta { delta }).await;
                 None
             }
+            // Nothing starts from a report.
+            Step::Call(_) if self.wrapping => None,
             Step::Call(call) => {
                 self.exec.add(*call);
                 self.flush().await;
@@ -120,7 +127,19 @@ impl Run {
     /// Sends what the executor has to tell.
     pub(in crate::kernel) async fn flush(&mut self) {
         while let Some(event) = self.exec.next_event() {
+            self.time_user(&event);
             self.emitter.send(event).await;
+        }
+    }
+
+    /// Keeps account of the time in which the run waits for the user.
+    fn time_user(&mut self, event: &Event) {
+        if matches!(event, Event::ApprovalAsked { .. }) {
+            self.asked_at = Some(self.ports.clock.now());
+        } else if matches!(event, Event::ApprovalClosed { .. })
+            && let Some(since) = self.asked_at.take()
+        {
+            self.user_wait_ms += self.ports.clock.now().0 - since.0;
         }
     }
 }

@@ -16,7 +16,8 @@ impl Run {
     /// the readable text of an aborted one.
     pub(super) async fn break_off(&mut self, halt: Halt, stop: Stop) -> Result<bool, Exit> {
         self.exec.freeze().await;
-        let started = self.exec.side_effect_started();
+        let may_repeat = self.config.idempotent && halt == Halt::Broken;
+        let started = self.exec.side_effect_started() && !may_repeat;
         self.exec.close_rest(halt);
         if !started || halt != Halt::Broken {
             self.exec.cancel_running(halt);
@@ -52,9 +53,10 @@ impl Run {
 
     /// After a failure of the run: keeps what has happened, as far as the journal still takes it.
     pub(in crate::kernel) async fn salvage(&mut self) -> Result<(), Exit> {
-        if self.answer.open && self.exec.side_effect_started() {
+        let is_open = self.answer.open && !self.answer.committed;
+        if is_open && self.exec.side_effect_started() {
             self.commit_answer(Stop::Error, Keep::Partial).await?;
-        } else if self.answer.open {
+        } else if is_open {
             self.void_calls().await?;
         }
         self.commit_results().await
@@ -77,9 +79,12 @@ impl Run {
             self.summary.text = text;
         }
         self.exec.arrange(message.calls().map(|call| &call.id));
+        // What waits to be saved counts too: its results must follow it there.
+        self.answer.committed = true;
         self.commit(Message::Assistant(message)).await?;
         self.answer.open = false;
-        self.answer.committed = true;
+        self.shared.lock().partial.clear();
+        self.answer.message = self.shared.lock().history.last().cloned();
         Ok(true)
     }
 
@@ -111,23 +116,23 @@ impl Run {
         }
     }
 
-    /// Commits the results that are due.
+    /// Commits the results that are due. Behind one that can't be written the others wait too.
     async fn commit_results(&mut self) -> Result<(), Exit> {
+        let mut outcome = Ok(());
         while self.answer.committed
             && let Some(mut result) = self.exec.next_result()
         {
             result.at = result.at.max(self.now());
-            if let Err(exit) = self.commit(Message::Tool(result)).await {
-                // A later result must not take the place of this one.
-                self.answer.committed = false;
-                return Err(exit);
-            }
+            self.answer.results.push(result.clone());
+            let committed = self.commit(Message::Tool(result)).await;
+            outcome = outcome.and(committed);
         }
-        Ok(())
+        outcome
     }
 
     /// Announces that the answer under way was dropped, if it was ever announced.
     pub(in crate::kernel) async fn close_message(&mut self) {
+        self.shared.lock().partial.clear();
         if std::mem::take(&mut self.answer.open) {
             self.emitter.send(Event::MessageDiscarded { turn: self.turn }).await;
         }

@@ -52,8 +52,8 @@ impl Anthropic {
         Ok(headers)
     }
 
-    async fn open(&self, request: Request) -> Result<ModelStream, ModelError> {
-        let body = request::body(&self.connection, &self.info(), &request);
+    async fn open(&self, request: Request, streams: bool) -> Result<ModelStream, ModelError> {
+        let body = request::body(&self.connection, &self.info(), &request, streams);
         drop(request);
         let answer =
             http::open(&self.connection, "/v1/messages", self.auth()?, body, self.limits).await?;
@@ -75,6 +75,11 @@ impl Model for Anthropic {
     }
 
     fn stream(&self, request: Request) -> BoxFuture<'_, Result<ModelStream, ModelError>> {
-        self.open(request).boxed()
+        self.open(request, true).boxed()
+    }
+
+    /// The decoder reads a whole document as well as a stream.
+    fn complete(&self, request: Request) -> BoxFuture<'_, Result<ModelStream, ModelError>> {
+        self.open(request, false).boxed()
     }
 }

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::kernel::message::{AssistantMessage, Block, ModelRef, ToolMessage};
-use crate::kernel::ports::{ModelInfo, Request};
+use crate::kernel::ports::{ModelInfo, Request, ToolChoice};
 
 use super::super::connection::Connection;
 use super::super::history::{self, INTERRUPTED, NO_OUTPUT, Piece, Turn, WireResult, is_blank};
@@ -11,7 +11,12 @@ use super::super::images;
 use super::super::wire_ids::{IdStyle, tool_name};
 
 /// The body, ready to send.
-pub fn body(connection: &Connection, info: &ModelInfo, request: &Request) -> Vec<u8> {
+pub fn body(
+    connection: &Connection,
+    info: &ModelInfo,
+    request: &Request,
+    streams: bool,
+) -> Vec<u8> {
     let me = connection.model_ref();
     let turns = history::turns(&request.messages, IdStyle::Word64, |answer, block| {
         replayable(&me, answer, block)
@@ -22,15 +27,19 @@ pub fn body(connection: &Connection, info: &ModelInfo, request: &Request) -> Vec
     let mut system = system(request);
     let mut tools = tools(request);
     mark(&mut messages, &mut system, &mut tools, request);
+    remind(&mut messages, request.reminder.as_deref());
     let mut body = Map::new();
     body.insert("model".into(), json!(connection.model));
     body.insert("max_tokens".into(), json!(info.max_output));
-    body.insert("stream".into(), json!(true));
+    body.insert("stream".into(), json!(streams));
     if !system.is_empty() {
         body.insert("system".into(), Value::Array(system));
     }
     if !tools.is_empty() {
         body.insert("tools".into(), Value::Array(tools));
+        if request.tool_choice == ToolChoice::None {
+            body.insert("tool_choice".into(), json!({"type": "none"}));
+        }
     }
     body.insert("messages".into(), Value::Array(messages));
     Value::Object(body).to_string().into_bytes()
@@ -145,6 +154,17 @@ fn tools(request: &Request) -> Vec<Value> {
         })
     };
     request.tools.iter().map(tool).collect()
+}
+
+/// Adds the reminder after everything else. Behind the cache marks, so that the prefix of the next
+/// request is the same without it.
+fn remind(messages: &mut Vec<Value>, reminder: Option<&str>) {
+    let Some(reminder) = reminder.filter(|words| !words.trim().is_empty()) else { return };
+    let last = messages.last_mut().filter(|message| message["role"] == "user");
+    match last.and_then(|message| message["content"].as_array_mut()) {
+        Some(content) => content.push(text(reminder)),
+        None => messages.push(json!({"role": "user", "content": [text(reminder)]})),
+    }
 }
 
 /// Sets at most four cache marks: the last message, the stable system block, the last message of

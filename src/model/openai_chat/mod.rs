@@ -63,8 +63,8 @@ impl OpenAiChat {
         http::key_header(&self.connection.service(), AUTHORIZATION, &value)
     }
 
-    async fn open(&self, request: Request) -> Result<ModelStream, ModelError> {
-        let body = request::body(&self.connection, &self.info(), &request);
+    async fn open(&self, request: Request, streams: bool) -> Result<ModelStream, ModelError> {
+        let body = request::body(&self.connection, &self.info(), &request, streams);
         drop(request);
         let (auth, limits) = (self.auth()?, self.limits);
         let answer = http::open(&self.connection, "/chat/completions", auth, body, limits).await?;
@@ -87,6 +87,11 @@ impl Model for OpenAiChat {
     }
 
     fn stream(&self, request: Request) -> BoxFuture<'_, Result<ModelStream, ModelError>> {
-        self.open(request).boxed()
+        self.open(request, true).boxed()
+    }
+
+    /// The decoder reads a whole document as well as a stream.
+    fn complete(&self, request: Request) -> BoxFuture<'_, Result<ModelStream, ModelError>> {
+        self.open(request, false).boxed()
     }
 }

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::kernel::message::{AssistantMessage, Block, ModelRef, ToolMessage};
-use crate::kernel::ports::{ModelInfo, Request, ToolSpec};
+use crate::kernel::ports::{ModelInfo, Request, ToolChoice, ToolSpec};
 
 use super::super::connection::Connection;
 use super::super::history::{self, INTERRUPTED, NO_OUTPUT, Piece, Turn, WireResult, is_blank};
@@ -12,16 +12,26 @@ use super::super::wire_ids::tool_name;
 use super::Quirks;
 
 /// The body, ready to send.
-pub fn body(connection: &Connection, info: &ModelInfo, request: &Request) -> Vec<u8> {
+pub fn body(
+    connection: &Connection,
+    info: &ModelInfo,
+    request: &Request,
+    streams: bool,
+) -> Vec<u8> {
     let quirks = Quirks::of(&connection.provider);
     let mut body = Map::new();
     body.insert("model".into(), json!(connection.model));
     body.insert("messages".into(), Value::Array(messages(connection, info, request, quirks)));
     if !request.tools.is_empty() {
         body.insert("tools".into(), request.tools.iter().map(tool).collect());
+        if request.tool_choice == ToolChoice::None {
+            body.insert("tool_choice".into(), json!("none"));
+        }
     }
-    body.insert("stream".into(), json!(true));
-    body.insert("stream_options".into(), json!({"include_usage": true}));
+    body.insert("stream".into(), json!(streams));
+    if streams {
+        body.insert("stream_options".into(), json!({"include_usage": true}));
+    }
     body.insert(quirks.output_cap.into(), json!(info.max_output));
     if quirks.cache_key && !request.cache_key.is_empty() {
         body.insert("prompt_cache_key".into(), json!(request.cache_key));
@@ -67,7 +77,23 @@ fn messages(
         }
     }
     level_reasoning(&mut messages);
+    remind(&mut messages, request.reminder.as_deref());
     messages
+}
+
+/// Adds the reminder after everything else: to the user's words when they are last, so that no two
+/// messages of one role follow each other.
+fn remind(messages: &mut Vec<Value>, reminder: Option<&str>) {
+    let Some(reminder) = reminder.filter(|words| !words.trim().is_empty()) else { return };
+    let last = messages.last_mut().filter(|message| message["role"] == "user");
+    match last.map(|message| &mut message["content"]) {
+        Some(Value::String(words)) => {
+            words.push_str("\n\n");
+            words.push_str(reminder);
+        }
+        Some(Value::Array(parts)) => parts.push(json!({"type": "text", "text": reminder})),
+        _ => messages.push(json!({"role": "user", "content": reminder})),
+    }
 }
 
 /// Reasoning text goes back only where it came from.

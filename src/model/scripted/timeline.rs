@@ -66,6 +66,19 @@ pub fn cues(script: &Script, position: &Position<'_>, input: u64, pace: Pace) ->
     player.finish(input)
 }
 
+/// The report that is asked for when tools are off: what the script has shown so far.
+pub fn report(position: &Position<'_>, input: u64, pace: Pace) -> Vec<Cue> {
+    let mut player = Player::new(position, pace);
+    player.push(StreamEvent::Start);
+    player.push(StreamEvent::Usage(Usage { input, ..Usage::default() }));
+    player.text(&format!(
+        "The demo stops here after {} answers, since a limit on model calls is reached. **Done:** \
+         the steps above. **Open:** the rest of the script. Write \"continue\" to go on.",
+        position.answers
+    ));
+    player.finish(input)
+}
+
 /// Collects the events of one answer.
 struct Player<'a> {
     position: &'a Position<'a>,

@@ -5,6 +5,7 @@
 mod answer;
 mod calls;
 mod cell;
+mod policy;
 mod tally;
 
 use crate::app::service::Level;
@@ -164,6 +165,15 @@ impl Transcript {
                 self.notice(Level::Error, plain_error(message));
             }
             Event::RunEnd { summary } => self.end_run(summary, now_ms),
+            Event::RouteSelected { .. }
+            | Event::RouteEscalated { .. }
+            | Event::RoutePinned { .. }
+            | Event::Reflection { .. }
+            | Event::WrapUp { .. } => {
+                if let Some((level, text)) = policy::line(event) {
+                    self.notice(level, &text);
+                }
+            }
             // News of background work is a message too; the rest belongs to other parts of the
             // screen.
             Event::Usage { .. }
@@ -255,6 +265,9 @@ impl Transcript {
             self.notice(Level::Error, plain_error(&error.message));
         }
         self.push(CellKind::Summary { text: self.tally.summary_line(summary) });
+        if let Some(wrap) = summary.wrap {
+            self.notice(Level::Info, policy::way_on(wrap));
+        }
     }
 
     fn push(&mut self, kind: CellKind) -> CellId {

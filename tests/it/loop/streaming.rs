@@ -277,14 +277,36 @@ async fn repeated_and_missing_ids_are_told_apart() {
     assert!(!results[2].0.is_empty() && results[2].0 != results[3].0);
 }
 
+/// Scenario S04.
+#[tokio::test(start_paused = true)]
+async fn a_service_that_does_not_stream_is_asked_for_the_whole_answer() {
+    let error = ModelError::new(ModelErrorKind::StreamUnsupported, "no streams");
+    let tool = calls(&[("k1", "read", "a")]);
+    let lab = Lab::new(vec![vec![Act::Fail(error)], tool, says("done")]);
+    let live = lab.run("go").await;
+    assert_eq!(live.count(|event| matches!(event, Event::StreamFallback)), 1);
+    assert_eq!(live.count(|event| matches!(event, Event::Retry { .. })), 0);
+    assert_eq!(lab.model.whole.load(std::sync::atomic::Ordering::Relaxed), 2, "known from then on");
+    assert_eq!(live.lines()[1..], ["assistant:[k1]", "tool:k1=a", "assistant:done[]"]);
+    assert_eq!(live.summary().turns, 2);
+}
+
 /// Scenario S05.
 #[tokio::test(start_paused = true)]
-async fn a_service_that_does_not_stream_is_an_error_here() {
-    let error = ModelError::new(ModelErrorKind::StreamUnsupported, "no streams");
-    let lab = Lab::new(vec![vec![Act::Fail(error)]]);
+async fn there_is_no_other_way_once_something_was_streamed_or_for_another_error() {
+    let unsupported = || Act::Fail(ModelError::new(ModelErrorKind::StreamUnsupported, "no"));
+    let late = vec![text(0, "half"), unsupported()];
+    for script in [late, vec![fail(ModelErrorKind::InvalidRequest)]] {
+        let lab = Lab::new(vec![script]);
+        let live = lab.run("go").await;
+        assert_eq!(live.count(|event| matches!(event, Event::StreamFallback)), 0);
+        assert_eq!(live.summary().reason, EndReason::Error);
+        assert_eq!(lab.model.requests().len(), 1);
+    }
+    let lab = Lab::new(vec![vec![unsupported()], vec![unsupported()]]);
     let live = lab.run("go").await;
-    assert_eq!(live.count(|event| matches!(event, Event::StreamFallback)), 0);
     assert_eq!(live.summary().reason, EndReason::Error);
+    assert_eq!(lab.model.requests().len(), 2, "not for ever");
 }
 
 /// Scenario 102.

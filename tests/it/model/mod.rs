@@ -14,3 +14,4 @@ mod sse;
 mod support;
 mod wire_anthropic;
 mod wire_openai;
+mod wrap;

@@ -130,6 +130,15 @@ deny = ["bash(rm:*)"]
 roots = ["/r"]
 [limits]
 max_turns = 9
+wrap_at_cap = false
+max_tokens = 1000
+max_cost = 1.5
+max_minutes = 3
+[route]
+escalate = false
+medium = 5
+full = 20
+fast = ["what time*"]
 [retry]
 max_retries = 0
 continue_partial = false
@@ -154,6 +163,8 @@ reduced_motion = true
     assert_eq!(config.models["a/b"].price_out, Some(2.0));
     assert_eq!(config.permissions.allow, ["bash(cargo test:*)"]);
     assert_eq!(config.retry.max_retries, 0);
+    assert_eq!((config.limits.max_cost, config.limits.max_minutes), (Some(1.5), Some(3)));
+    assert_eq!((config.route.medium, config.route.fast[0].as_str()), (5, "what time*"));
     assert_eq!(config.tools.start, ToolStart::ReadOnly);
     assert!(config.background.wake);
     assert_eq!(config.ui.theme, "light");

@@ -87,6 +87,7 @@ fn event() -> impl Strategy<Value = Event> {
             usage: Usage::default(),
             elapsed_ms: 10,
             text: String::new(),
+            wrap: None,
             error: None,
         }}),
     ]

@@ -37,6 +37,7 @@ fn summary(reason: EndReason) -> RunSummary {
         usage: Usage::default(),
         elapsed_ms: 800,
         text: String::new(),
+        wrap: None,
         error: None,
     }
 }

@@ -237,6 +237,7 @@ fn notices_retries_and_ends() {
         usage: Usage::default(),
         elapsed_ms: 12_340,
         text: String::new(),
+        wrap: None,
         error: None,
     };
     let before = at_widths(&shown, 4500);

@@ -201,6 +201,7 @@ pub(crate) fn summary(reason: EndReason) -> RunSummary {
         usage: Usage::default(),
         elapsed_ms: 1200,
         text: String::new(),
+        wrap: None,
         error: None,
     }
 }

@@ -42,7 +42,9 @@ impl Tally {
     /// For example `done · 3 turns · 4 tools (1 denied) · 12.3 s`.
     pub(super) fn summary_line(self, summary: &RunSummary) -> String {
         let word = match summary.reason {
+            EndReason::Stop if summary.wrap.is_some() => "stopped with a report",
             EndReason::Stop => "done",
+            EndReason::Budget => "budget used up",
             EndReason::Aborted => "stopped",
             EndReason::MaxTurns => "turn limit reached",
             EndReason::Error => "failed",

@@ -1,0 +1,172 @@
+//! What one chat keeps from its prompt or follow-up to the next: route, calls used, monitor,
+//! injections of the guard, and whether an empty answer was already complained about. And the
+//! decision what the next turn is for.
+
+use super::event::{Event, Tier, WrapReason};
+use super::message::{Message, Origin};
+use super::monitor::{Advice, Monitor, Outcome};
+use super::route::{self, Past, Route, RouteConfig};
+use super::run::Run;
+use super::wrapup;
+
+/// The tool that makes all tools known in a fast chat.
+const FIND_TOOLS: &str = "find_tools";
+
+/// One chat.
+#[derive(Debug, Default)]
+pub(crate) struct Scope {
+    pub(super) tier: Tier,
+    /// Model calls of this tier in this chat.
+    calls: u32,
+    /// Tools of a fast chat; `None` means all.
+    tools: Option<Vec<String>>,
+    pub(super) monitor: Monitor,
+    /// Messages of the guard.
+    pub(super) injections: u32,
+    /// An empty answer was already complained about.
+    pub(super) nudged: bool,
+}
+
+/// What the next turn is for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Course {
+    /// The work.
+    Work,
+    /// The report that ends the chat.
+    Report(WrapReason),
+}
+
+/// What the router remembers between chats.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct RouteMemory {
+    pub(crate) pin: Option<Tier>,
+    pub(crate) previous: Option<Tier>,
+}
+
+impl Scope {
+    fn new(route: &Route, config: &RouteConfig) -> Self {
+        let listed = route.tier == Tier::Fast && !config.fast_tools.is_empty();
+        let tools = listed.then(|| [config.fast_tools.clone(), route.tools.clone()].concat());
+        Self { tier: route.tier, tools, ..Self::default() }
+    }
+
+    /// Whether the model is told about this tool.
+    pub(super) fn knows(&self, tool: &str) -> bool {
+        self.tools
+            .as_ref()
+            .is_none_or(|tools| tool == FIND_TOOLS || tools.iter().any(|known| known == tool))
+    }
+}
+
+impl Run {
+    /// Begins a chat with these words of the user; without words the work before it goes on.
+    pub(super) async fn open_scope(&mut self, words: Option<&str>) {
+        self.summary.wrap = None;
+        let Some(config) = self.config.route.clone() else {
+            self.scope = Scope::default();
+            return;
+        };
+        let route = {
+            let mut state = self.shared.lock();
+            let is_first = prompts(&state.history) <= 1;
+            let memory = &mut state.route;
+            let past = Past { pin: memory.pin, previous: memory.previous, is_first };
+            let route = route::choose(words, past, &config);
+            memory.previous = Some(route.tier);
+            route
+        };
+        self.scope = Scope::new(&route, &config);
+        let (tier, rule) = (route.tier, route.rule);
+        let (budget, model) = (config.budget(tier), self.model.model.to_string());
+        self.emitter.send(Event::RouteSelected { tier, rule, budget, model }).await;
+    }
+
+    /// Decides what the next turn is for and schedules its reminder.
+    pub(super) async fn set_course(&mut self) -> Course {
+        let is_last = self.turn + 1 >= self.config.max_turns;
+        if self.config.wrap_at_cap && is_last && self.turn > 0 {
+            return Course::Report(WrapReason::MaxTurns);
+        }
+        if self.scope.monitor.is_over() {
+            return Course::Report(WrapReason::Stuck);
+        }
+        if !self.has_calls_left().await {
+            return Course::Report(WrapReason::MaxIters);
+        }
+        match self.scope.monitor.advise() {
+            Advice::GoOn => {}
+            Advice::WrapUp => return Course::Report(WrapReason::Stuck),
+            Advice::Reflect { number, signature } => {
+                self.reminder = Some(wrapup::reflection(&signature));
+                self.reflection = Some(Event::Reflection { number, again: false, signature });
+            }
+            Advice::Remind { number, signature } => {
+                self.reminder = Some(wrapup::reflection_again(&signature));
+                self.reflection = Some(Event::Reflection { number, again: true, signature });
+            }
+        }
+        Course::Work
+    }
+
+    /// Whether the tier has a call left for work; may raise the tier.
+    async fn has_calls_left(&mut self) -> bool {
+        let Some(config) = &self.config.route else { return true };
+        let from = self.scope.tier;
+        let budget = config.budget(from);
+        if !config.escalate {
+            // The last call is kept for the report, unless it is the only one.
+            return self.scope.calls == 0 || self.scope.calls + 1 < budget;
+        }
+        if self.scope.calls < budget {
+            return true;
+        }
+        if self.scope.monitor.is_flagged() {
+            return false;
+        }
+        let to = route::above(from);
+        let budget = config.budget(to);
+        self.scope.tier = to;
+        self.scope.calls = 0;
+        self.scope.tools = None;
+        self.shared.lock().route.previous = Some(to);
+        if to != from {
+            self.emitter.send(Event::RouteEscalated { from, to, budget }).await;
+        }
+        true
+    }
+
+    /// A turn is about to make its model call.
+    pub(super) fn count_turn(&mut self) {
+        self.scope.calls += 1;
+    }
+
+    /// Shows the monitor what the turn did.
+    pub(super) fn observe(&mut self) {
+        let found = self.answer.outcomes().any(|(call, _)| call.name == FIND_TOOLS);
+        if found {
+            self.scope.tools = None;
+        }
+        if !self.config.monitor {
+            return;
+        }
+        let tools = &self.ports.tools;
+        let outcomes: Vec<Outcome<'_>> = self
+            .answer
+            .outcomes()
+            .map(|(call, result)| {
+                let polls = tools.traits(&call.name).is_some_and(|traits| traits.polls);
+                Outcome { call, result, polls }
+            })
+            .collect();
+        self.scope.monitor.observe(&outcomes);
+    }
+}
+
+/// Messages that began a chat.
+fn prompts(history: &[std::sync::Arc<Message>]) -> usize {
+    let opens = |message: &&std::sync::Arc<Message>| {
+        matches!(&***message, Message::User(m)
+            if matches!(m.origin, Origin::Prompt | Origin::FollowUp))
+    };
+    history.iter().filter(opens).count()
+}
