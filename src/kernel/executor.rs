@@ -22,9 +22,7 @@ use super::call::{self, Refusal, Stage, StageDone};
 use super::emit::Emitter;
 use super::error::JournalError;
 use super::event::{Approval, Event, Preview, Purpose};
-use super::message::{
-    Block, CallId, CallStatus, Detail, MessageId, RunId, ToolCall, ToolMessage, Usage,
-};
+use super::message::{Block, CallId, CallStatus, MessageId, RunId, ToolCall, ToolMessage, Usage};
 use super::ports::{Ports, Told, ToolOutcome, ToolTraits};
 use super::state::Shared;
 
@@ -107,8 +105,6 @@ struct Entry {
     announced: bool,
     /// The breaker let it through.
     admitted: bool,
-    /// Its result is an earlier one.
-    cached: bool,
     /// Its intent is on disk.
     side_effect: bool,
     cancel: CancellationToken,
@@ -199,7 +195,6 @@ impl Executor {
             phase: Phase::Queued,
             announced: false,
             admitted: false,
-            cached: false,
             side_effect: false,
             cancel: self.cx.abort.child_token(),
             background: CancellationToken::new(),
@@ -303,21 +298,19 @@ impl Executor {
         self.frozen || self.cx.abort.is_cancelled()
     }
 
-    fn ended(&mut self, at: usize, End { outcome, cached, told }: End) {
+    fn ended(&mut self, at: usize, End { mut outcome, cached, told }: End) {
         if !matches!(self.entries[at].phase, Phase::Running) {
             return;
         }
         self.running -= 1;
-        self.entries[at].cached = cached;
         self.tell(told);
-        let ToolOutcome { status, mut blocks, detail, terminal } = outcome;
         let named = self.cx.config.stop_after.contains(&self.entries[at].call.name);
-        self.wants_stop |= status == CallStatus::Ok && (terminal || named);
-        if status == CallStatus::Cancelled && blocks.is_empty() {
+        self.wants_stop |= outcome.status == CallStatus::Ok && (outcome.terminal || named);
+        if outcome.status == CallStatus::Cancelled && outcome.blocks.is_empty() {
             let halt = self.entries[at].halt.unwrap_or(Halt::User);
-            blocks.push(Block::text(halt.stopped()));
+            outcome.blocks.push(Block::text(halt.stopped()));
         }
-        self.finish(at, status, blocks, detail);
+        self.finish(at, outcome, cached);
     }
 
     /// Passes on what a tool told beside its result.
@@ -340,16 +333,12 @@ impl Executor {
 
     /// Ends a call that did not run.
     fn refuse(&mut self, at: usize, refusal: Refusal) {
-        self.finish(at, refusal.status, vec![Block::text(refusal.text)], None);
+        let outcome = ToolOutcome::new(refusal.status, vec![Block::text(refusal.text)]);
+        self.finish(at, outcome, false);
     }
 
-    fn finish(
-        &mut self,
-        at: usize,
-        status: CallStatus,
-        blocks: Vec<Block>,
-        detail: Option<Detail>,
-    ) {
+    fn finish(&mut self, at: usize, outcome: ToolOutcome, cached: bool) {
+        let ToolOutcome { status, blocks, detail, terminal: _ } = outcome;
         self.announce(at, None);
         let entry = &mut self.entries[at];
         entry.phase = Phase::Done;
@@ -367,7 +356,7 @@ impl Executor {
             status,
             blocks,
             detail,
-            cached: entry.cached,
+            cached,
         };
         entry.result = Some(result.clone());
         if status != CallStatus::Ok {

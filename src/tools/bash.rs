@@ -2,6 +2,7 @@
 //! the last holder of its output does, and it always stops what it started when it is cancelled or
 //! out of time.
 
+use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -150,7 +151,8 @@ fn goes_on(job: &jobs::Job, how: &str, so_far: &str) -> ToolOutcome {
          task_stop ends it."
     );
     if let Ok(path) = &job.file {
-        text.push_str(&format!(" Its output goes to {}.", path.display()));
+        // Writing into a string can't fail.
+        let _ = write!(text, " Its output goes to {}.", path.display());
     }
     if !so_far.is_empty() {
         text.push_str("\nThe end of its output so far:\n");

@@ -125,12 +125,11 @@ impl Compressor {
 
 fn question(long: &Long<'_>) -> UserMessage {
     let Long { of, text, .. } = long;
-    let text = match text.chars().count() {
-        ..=SHOWN => (*text).to_owned(),
-        _ => {
-            let half = SHOWN / 2;
-            format!("{}\n[…]\n{}", output::head(text, half), output::tail(text, half))
-        }
+    let text = if text.chars().count() <= SHOWN {
+        (*text).to_owned()
+    } else {
+        let half = SHOWN / 2;
+        format!("{}\n[…]\n{}", output::head(text, half), output::tail(text, half))
     };
     let blocks = vec![Block::text(format!("The output of `{of}`:\n\n{text}"))];
     UserMessage {

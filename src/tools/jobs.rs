@@ -1,6 +1,7 @@
 //! Commands that go on beside the run: the registry that names them, follows them to their end,
 //! keeps their output in a file, and has news for the model when one has ended.
 
+use std::fmt::Write;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -30,7 +31,7 @@ const NEWS_COMMAND: usize = 80;
 /// The background jobs of a session.
 #[derive(Debug)]
 pub struct Jobs {
-    jobs: Mutex<Vec<Arc<Job>>>,
+    all: Mutex<Vec<Arc<Job>>>,
     tasks: TaskTracker,
     /// Grows with every start and end.
     version: watch::Sender<u64>,
@@ -139,7 +140,8 @@ impl Job {
         }
         text.push_str("; all of it: task_output");
         if let Ok(path) = &self.file {
-            text.push_str(&format!(", {}", path.display()));
+            // Writing into a string can't fail.
+            let _ = write!(text, ", {}", path.display());
         }
         let status = if ended.ok { "done" } else { "failed" }.to_owned();
         Some(Finished { id: self.id.clone(), status, text })
@@ -149,7 +151,7 @@ impl Job {
 impl Default for Jobs {
     fn default() -> Self {
         let version = watch::Sender::new(0);
-        Self { jobs: Mutex::default(), tasks: TaskTracker::new(), version }
+        Self { all: Mutex::default(), tasks: TaskTracker::new(), version }
     }
 }
 
@@ -176,7 +178,7 @@ impl Jobs {
     ) -> Arc<Job> {
         let file = watch.capture.keep_file();
         let job = {
-            let mut jobs = lock(&self.jobs);
+            let mut jobs = lock(&self.all);
             let last = jobs.last().and_then(|job| job.id.parse::<u64>().ok()).unwrap_or(0);
             let job = Arc::new(Job {
                 id: (last + 1).to_string(),
@@ -229,12 +231,12 @@ impl Jobs {
 
     /// All jobs, oldest first.
     pub fn all(&self) -> Vec<Arc<Job>> {
-        lock(&self.jobs).clone()
+        lock(&self.all).clone()
     }
 
     /// How many go on.
     pub fn running(&self) -> usize {
-        lock(&self.jobs).iter().filter(|job| job.is_running()).count()
+        lock(&self.all).iter().filter(|job| job.is_running()).count()
     }
 
     /// Tells of every start and end.
@@ -256,11 +258,11 @@ impl Jobs {
 
 impl Notices for Jobs {
     fn peek(&self) -> Vec<Finished> {
-        lock(&self.jobs).iter().filter_map(|job| job.news()).collect()
+        lock(&self.all).iter().filter_map(|job| job.news()).collect()
     }
 
     fn acknowledge(&self, ids: &[String]) {
-        for job in lock(&self.jobs).iter().filter(|job| ids.contains(&job.id)) {
+        for job in lock(&self.all).iter().filter(|job| ids.contains(&job.id)) {
             *lock(&job.told) = true;
         }
     }

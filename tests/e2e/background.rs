@@ -53,10 +53,13 @@ fn with_job(command: &str) -> (Pty, Service, Home) {
     (pty, service, home)
 }
 
+/// A way to leave.
+type Way = fn(&mut Pty);
+
 /// Case C33 and scenario B14: in every way out nothing is left.
 #[test]
 fn every_way_out_ends_the_background_jobs() {
-    let ways: [(&str, fn(&mut Pty)); 5] = [
+    let ways: [(&str, Way); 5] = [
         ("771.1", |pty| {
             pty.send(keys::CTRL_D);
             pty.wait_for("would be stopped; quit again");

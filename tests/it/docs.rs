@@ -156,7 +156,7 @@ fn the_exit_codes_are_documented() {
 fn every_option_in_the_document_exists() {
     let document = repository_file("docs/headless.md");
     let command = Cli::command();
-    for (_, row) in document.lines().filter(|l| l.starts_with("| `-")).enumerate() {
+    for row in document.lines().filter(|l| l.starts_with("| `-")) {
         for option in in_code(row.split('|').nth(1).unwrap()) {
             let known = command.get_arguments().any(|argument| {
                 let long = argument.get_long().map(|long| format!("--{long}"));

@@ -11,5 +11,6 @@ mod headless;
 mod r#loop;
 mod model;
 mod permission;
+mod scenarios;
 mod session;
 mod tools;
