@@ -199,6 +199,7 @@ impl Rebuilt {
             status,
             blocks: vec![Block::text(text)],
             detail: None,
+            cached: false,
         }));
     }
 
@@ -218,6 +219,7 @@ impl Rebuilt {
             at: self.history.last().map_or(Timestamp::default(), Message::at),
             origin: Origin::Notice,
             blocks: vec![Block::text(text)],
+            before: None,
         }));
     }
 }
