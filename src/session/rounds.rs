@@ -190,7 +190,7 @@ impl Rebuilt {
         if status == CallStatus::Error {
             self.open_intents.push(call.id.clone());
         }
-        self.warnings.push(format!("{} {}: {text}", call.name, call.id));
+        self.warnings.push(format!("{}: {text}", call.name));
         self.history.push(Message::Tool(ToolMessage {
             id: MessageId(format!("{}-result-{index}", answer.id)),
             at: answer.at,

@@ -13,7 +13,9 @@ use codebot::headless::session::drive;
 use codebot::headless::signals::{Signals, Stop};
 use codebot::headless::{Format, clean};
 use codebot::kernel::command::{Answer, Command, Mode};
-use codebot::kernel::event::{Approval, Delta, EndReason, Event, RunError, RunSummary};
+use codebot::kernel::event::{
+    Approval, Delta, EndReason, Event, RunError, RunSummary, Tier, WrapReason,
+};
 use codebot::kernel::message::{
     Block, CallStatus, MessageId, ModelRef, RunId, Timestamp, ToolCall, ToolMessage, Usage,
 };
@@ -209,6 +211,8 @@ async fn exit_codes_tell_what_ended_the_run() {
         (failed(false), 1),
         (RunSummary { denied_unasked: 2, ..summary(EndReason::Stop) }, 3),
         (capped, 4),
+        (summary(EndReason::Budget), 4),
+        (RunSummary { wrap: Some(WrapReason::Stuck), ..summary(EndReason::Stop) }, 4),
         (failed(true), 5),
         (summary(EndReason::Aborted), 130),
     ];
@@ -286,6 +290,31 @@ async fn stream_json_writes_one_object_a_line_and_the_end_last() {
     assert_eq!(found[5]["status"], "denied");
     assert_eq!((&found[6]["attempt"], &found[6]["delay_ms"]), (&1.into(), &2000.into()));
     assert_eq!(found[8]["usage"]["input"], 1_000_000);
+}
+
+#[tokio::test]
+async fn stream_json_tells_how_a_chat_is_steered() {
+    let mut app = App::start(Format::StreamJson);
+    app.open().await;
+    let (tier, model) = (Tier::Medium, "a/b".to_owned());
+    let rule = "short request".to_owned();
+    app.send(Event::RouteSelected { tier, rule, budget: 4, model }).await;
+    app.send(Event::RouteEscalated { from: tier, to: Tier::Full, budget: 10 }).await;
+    let signature = "read|{}".to_owned();
+    app.send(Event::Reflection { number: 1, again: false, signature }).await;
+    app.send(Event::WrapUp { reason: WrapReason::MaxIters }).await;
+    app.end(RunSummary { wrap: Some(WrapReason::MaxIters), ..summary(EndReason::Stop) }).await;
+    let (code, out, _) = app.close().await;
+    let found = objects(&out);
+    assert_eq!(code, 4);
+    assert_eq!(
+        (&found[0]["type"], &found[0]["tier"]),
+        (&"route_selected".into(), &"medium".into())
+    );
+    assert_eq!((&found[1]["to"], &found[1]["budget"]), (&"full".into(), &10.into()));
+    assert_eq!((&found[2]["type"], &found[2]["number"]), (&"reflection".into(), &1.into()));
+    assert_eq!((&found[3]["type"], &found[3]["reason"]), (&"wrap_up".into(), &"max_iters".into()));
+    assert_eq!((&found[4]["type"], &found[4]["wrap"]), (&"run_end".into(), &"max_iters".into()));
 }
 
 #[tokio::test]

@@ -14,12 +14,11 @@ fn groups() -> BTreeMap<String, Vec<String>> {
     let mut groups: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let mut group = String::new();
     for line in fs::read_to_string(path).unwrap().lines() {
-        match line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
-            Some(name) => name.clone_into(&mut group),
-            None => {
-                let ids = line.split_whitespace().map(str::to_owned);
-                groups.entry(group.clone()).or_default().extend(ids);
-            }
+        if let Some(name) = line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
+            name.clone_into(&mut group);
+        } else {
+            let ids = line.split_whitespace().map(str::to_owned);
+            groups.entry(group.clone()).or_default().extend(ids);
         }
     }
     groups

@@ -215,10 +215,9 @@ impl Toolbox for FakeTools {
 async fn perform(does: Does, said: String, number: usize, context: &CallContext) -> ToolOutcome {
     let plain = |status| ToolOutcome::new(status, Vec::new());
     match does {
-        Does::Echo => ToolOutcome::ok(said),
         Does::Count => ToolOutcome::ok(format!("run {number}")),
         Does::StopOn(words) if said == words => ToolOutcome::ok(said).and_stop(),
-        Does::StopOn(_) => ToolOutcome::ok(said),
+        Does::Echo | Does::StopOn(_) => ToolOutcome::ok(said),
         Does::Answer(blocks) => ToolOutcome::new(CallStatus::Ok, blocks),
         Does::Work(ms) => tokio::select! {
             biased;

@@ -20,11 +20,11 @@ fn costly(input: u64, output: u64) -> Script {
 }
 
 fn warnings(live: &Live) -> Vec<String> {
-    let line = |event: &Event| match event {
+    let told = |event: &Event| match event {
         Event::Status { text } => Some(text.clone()),
         _ => None,
     };
-    live.log.iter().filter_map(line).collect()
+    live.log.iter().filter_map(told).collect()
 }
 
 #[tokio::test(start_paused = true)]

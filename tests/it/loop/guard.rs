@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use codebot::kernel::agent::ToolStart;
 use codebot::kernel::event::{EndReason, Event};
-use codebot::kernel::message::CallStatus;
+use codebot::kernel::message::{AssistantMessage, CallStatus};
 use codebot::kernel::ports::{
     Capability, Interrupt, StopGuard, StopTrigger, StopVerdict, Stopping,
 };
@@ -30,7 +30,7 @@ struct Judge {
 
 impl StopGuard for Judge {
     fn judge<'a>(&'a self, stop: Stopping<'a>) -> BoxFuture<'a, StopVerdict> {
-        let text = stop.answer.map(|answer| answer.text()).unwrap_or_default();
+        let text = stop.answer.map(AssistantMessage::text).unwrap_or_default();
         self.asked.lock().unwrap().push((stop.turn, text, stop.trigger));
         let next = self.verdicts.lock().unwrap().pop_front();
         let verdict = next.or_else(|| self.endless.clone()).unwrap_or(StopVerdict::Allow);

@@ -1,6 +1,6 @@
 //! From events to cells.
 
-use codebot::kernel::event::{Delta, EndReason, Event, RunError, RunSummary};
+use codebot::kernel::event::{Delta, EndReason, Event, RunError, RunSummary, Tier, WrapReason};
 use codebot::kernel::message::{Block, CallStatus, Message, Note, Origin, Timestamp, Usage};
 use codebot::ui::store::transcript::{CellKind, Fold, ToolState, Transcript};
 use serde_json::json;
@@ -267,6 +267,42 @@ fn waiting_for_an_answer_is_no_part_of_a_calls_time() {
     shown.apply(&Event::ApprovalClosed { id: "1".into(), answer: None }, 9000);
     let CellKind::Tool(tool) = &shown.cells()[0].kind else { panic!("no tool") };
     assert_eq!((tool.started_ms, tool.state), (9000, ToolState::Running));
+}
+
+#[test]
+fn what_steers_a_chat_is_told_when_it_is_out_of_the_ordinary() {
+    let selected = |tier| Event::RouteSelected {
+        tier,
+        rule: "short request".into(),
+        budget: 2,
+        model: "a/b".into(),
+    };
+    let (from, to) = (Tier::Medium, Tier::Full);
+    let signature = "bash|{\"command\":\"make\u{1b}[2J\"}";
+    let reflection = |again| Event::Reflection { number: 1, again, signature: signature.into() };
+    let shown = transcript(&[
+        selected(Tier::Medium),
+        selected(Tier::Fast),
+        Event::RouteEscalated { from, to, budget: 10 },
+        reflection(false),
+        reflection(true),
+        Event::WrapUp { reason: WrapReason::Stuck },
+    ]);
+    let kinds = kinds(&shown);
+    assert_eq!(kinds.len(), 5, "{kinds:?}");
+    assert_eq!(kinds[1], "notice more work than it looked like: medium → full (10 calls)");
+    assert!(kinds[2].contains("think again (bash|") && !kinds[2].contains('\u{1b}'));
+    assert!(kinds[4].contains("the model reports"));
+}
+
+#[test]
+fn after_a_report_the_way_on_is_named() {
+    for reason in [WrapReason::MaxIters, WrapReason::Stuck, WrapReason::MaxTurns] {
+        let summary = RunSummary { wrap: Some(reason), ..summary(EndReason::Stop) };
+        let kinds = kinds(&transcript(&[Event::RunEnd { summary }]));
+        assert_eq!(kinds[0], "summary stopped with a report · 1 turn · 800 ms");
+        assert!(kinds[1].starts_with("notice write \"continue\""), "{kinds:?}");
+    }
 }
 
 #[test]
