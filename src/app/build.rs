@@ -25,6 +25,7 @@ use crate::prompt::assemble::{self, PromptInput, SessionFacts};
 use crate::prompt::instructions;
 use crate::session::journal::{NewSession, SessionJournal, fresh_id};
 use crate::session::{index, place, replay::Loaded};
+use crate::tools::compress::Compressor;
 use crate::tools::{Closed, Tools, ToolsConfig};
 
 use super::branch;
@@ -123,7 +124,7 @@ pub fn open(
     let info = chosen.model.info();
     let gate = Arc::new(PermissionGate::new(gate_config(ground, mode)));
     notices.extend_from_slice(gate.warnings());
-    let tools = Arc::new(tools(ground, chosen, &gate));
+    let tools = Arc::new(tools(ground, chosen, &gate, &mut notices));
     let (journal, loaded) = journal(ground, &info.model.to_string(), &tools, resume, &mut notices)?;
     let blocks = system_blocks(ground, &info.model.to_string(), &gate, &mut notices);
     let context = SessionContext::new(blocks);
@@ -134,6 +135,7 @@ pub fn open(
         gate: Arc::clone(&gate) as _,
         context: Arc::new(context),
         journal: Arc::new(journal),
+        notices: tools.jobs(),
         clock: Arc::new(SystemClock),
         ids: Arc::new(SystemIds::new()),
         guard: None,
@@ -189,19 +191,39 @@ fn route_config(route: &RouteSettings) -> RouteConfig {
     }
 }
 
+/// The model for side work, when one is set up. Without it everything works, only longer.
+fn small_model(ground: &Ground, notices: &mut Vec<String>) -> Option<Arc<dyn Model>> {
+    let config = &ground.settings.config;
+    let wanted = config.small_model.as_deref().filter(|_| ground.demo.is_none())?;
+    let env = |name: &str| ground.env.var(name);
+    match resolve::resolve(Some(wanted), &env, &config.providers, &config.models) {
+        Ok(connection) => Some(crate::model::connect(connection)),
+        Err(error) => {
+            notices.push(format!("small_model {wanted} can't be used: {error}"));
+            None
+        }
+    }
+}
+
 /// Where long results of this project are kept. The gate lets the model read there, so every project
 /// has a folder of its own.
 fn results_dir(ground: &Ground) -> PathBuf {
     ground.paths.state_dir.join("results").join(place::project_name(&ground.workspace))
 }
 
-fn tools(ground: &Ground, chosen: &Chosen, gate: &Arc<PermissionGate>) -> Tools {
+fn tools(
+    ground: &Ground,
+    chosen: &Chosen,
+    gate: &Arc<PermissionGate>,
+    notices: &mut Vec<String>,
+) -> Tools {
     let mut config = ToolsConfig::new(&ground.cwd, results_dir(ground));
     config.secret_values.clone_from(&chosen.secrets);
     config.secret_env = key_names(ground);
     let gate = Arc::clone(gate);
     config.closed = Closed::new(move |path| gate.is_closed(path));
     config.timeout = Duration::from_secs(ground.settings.config.tools.bash_timeout_s.into());
+    config.compressor = small_model(ground, notices).map(Compressor::new);
     Tools::new(config)
 }
 

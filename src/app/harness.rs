@@ -8,6 +8,7 @@ use crate::model::resolve::ResolveError;
 
 use super::build::{self, Chosen, Session};
 use super::ground::Ground;
+use super::jobs::{self, JobDesk};
 use super::service::{Failure, Front, Handle, Launch, Level, Request, SetupChoice, Update};
 use super::{branch, logging, setup};
 
@@ -102,7 +103,7 @@ impl Application {
                 request = self.requests.recv() => match request {
                     Some(Request::Setup(choice)) => return Some(choice),
                     Some(Request::Shutdown) | None => return None,
-                    Some(Request::Loop(_) | Request::NewSession) => {}
+                    Some(Request::Loop(_) | Request::NewSession | Request::Jobs) => {}
                 },
                 servers = &mut probing, if !probed => {
                     probed = true;
@@ -123,17 +124,28 @@ impl Application {
             crate::model::warm();
         }
         self.tell(Update::Branch(branch::current(&started.ground.cwd)));
-        while let Some(request) = self.requests.recv().await {
+        let wake = started.ground.settings.config.background.wake;
+        let mut desk = JobDesk::new(&session, wake);
+        loop {
+            let request = tokio::select! {
+                request = self.requests.recv() => request,
+                () = desk.next(&session) => {
+                    self.tell(Update::Jobs(jobs::lines(&session.tools)));
+                    continue;
+                }
+            };
             match request {
-                Request::Loop(command) => session.agent.send(command),
-                Request::NewSession => {
+                Some(Request::Loop(command)) => session.agent.send(command),
+                Some(Request::Jobs) => self.tell(Update::Jobs(jobs::lines(&session.tools))),
+                Some(Request::NewSession) => {
                     let mode = current_mode(&session);
                     close(&session).await;
                     session = self.open(started, mode, false)?;
+                    desk = JobDesk::new(&session, wake);
                 }
                 // The choice was made; a second click on it changes nothing.
-                Request::Setup(_) => {}
-                Request::Shutdown => break,
+                Some(Request::Setup(_)) => {}
+                Some(Request::Shutdown) | None => break,
             }
         }
         close(&session).await;

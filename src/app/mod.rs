@@ -8,6 +8,7 @@ pub mod demo;
 pub mod doctor;
 pub mod ground;
 pub mod harness;
+pub mod jobs;
 pub mod logging;
 pub mod preferences;
 pub mod service;

@@ -41,6 +41,8 @@ pub enum Request {
     Loop(Command),
     /// Ends the session and starts an empty one with the same settings.
     NewSession,
+    /// Asks for [`Update::Jobs`].
+    Jobs,
     /// Takes one of the offers of [`Update::Setup`].
     Setup(SetupChoice),
     /// Ends everything: aborts the run, stops processes, closes the journal.
@@ -57,6 +59,9 @@ pub enum Update {
     Setup(Setup),
     /// The git branch of the workspace, when known.
     Branch(Option<String>),
+    /// The background jobs of the session, oldest first: whenever one starts or ends, and when
+    /// asked for.
+    Jobs(Vec<JobLine>),
     /// A line for people.
     Notice {
         /// How bad it is.
@@ -68,6 +73,23 @@ pub enum Update {
     Failed(Failure),
     /// Everything is closed; the last update.
     Closed,
+}
+
+/// A background job as a list shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JobLine {
+    /// Its number, unique in the session.
+    pub id: String,
+    /// The command line.
+    pub command: String,
+    /// For example `running` or `failed: exit code 3`.
+    pub status: String,
+    /// Whether it goes on.
+    pub running: bool,
+    /// Milliseconds it has been running, or ran.
+    pub elapsed_ms: u64,
+    /// Bytes it has written.
+    pub bytes: u64,
 }
 
 /// An open session.

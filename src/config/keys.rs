@@ -172,6 +172,13 @@ pub const KEYS: &[KeyDoc] = &[
         Scope::Any,
         "When a command is stopped that names no limit of its own.",
     ),
+    key(
+        "background.wake",
+        "true | false",
+        "false",
+        Scope::User,
+        "Whether the end of a background task starts a run while nothing else runs.",
+    ),
     key("ui.theme", "name", "auto", Scope::Any, "Colours; `auto` follows the terminal."),
     key("ui.mouse", "true | false", "true", Scope::Any, "Whether wheel, click and drag are used."),
     key(

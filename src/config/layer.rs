@@ -28,6 +28,7 @@ pub struct Layer {
     pub(super) route: Route,
     pub(super) retry: Retry,
     pub(super) tools: Tools,
+    pub(super) background: Background,
     pub(super) ui: Ui,
 }
 
@@ -71,6 +72,12 @@ pub(super) struct Tools {
     pub(super) start: Option<ToolStart>,
     pub(super) max_concurrency: Option<NonZeroU32>,
     pub(super) bash_timeout_s: Option<NonZeroU32>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub(super) struct Background {
+    pub(super) wake: Option<bool>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]

@@ -74,6 +74,8 @@ pub struct Config {
     pub retry: RetryConfig,
     /// How tools run.
     pub tools: ToolConfig,
+    /// Work beside the run.
+    pub background: BackgroundConfig,
     /// The screen.
     pub ui: UiConfig,
     /// Filter of the log file, for example `debug`. Default: off.
@@ -180,6 +182,13 @@ pub enum ToolStart {
     ReadOnly,
     /// After the whole answer was saved.
     AfterMessage,
+}
+
+/// `[background]`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BackgroundConfig {
+    /// Whether the end of a background task starts a run while nothing else runs. Default: false.
+    pub wake: bool,
 }
 
 /// `[ui]`.

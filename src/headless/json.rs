@@ -13,7 +13,7 @@ use super::report::{Report, Sink};
 use crate::app::service::{Level, Ready};
 use crate::kernel::command::{Answer, Mode};
 use crate::kernel::event::{
-    Delta, EndReason, Event, Preview, Progress, RunError, RunSummary, Tier, WrapReason,
+    Delta, EndReason, Event, Finished, Preview, Progress, RunError, RunSummary, Tier, WrapReason,
 };
 use crate::kernel::message::{CallStatus, Message, Stop, Usage, text_of};
 use crate::kernel::ports::Price;
@@ -96,6 +96,7 @@ enum Line<'a> {
     ApprovalAsked { id: &'a str, name: &'a str, reason: &'a str, preview: Option<&'a Preview> },
     ApprovalDenied { id: &'a str, name: &'a str, reason: String },
     ApprovalClosed { id: &'a str, allowed: bool },
+    Background { finished: &'a [Finished] },
     Retry { attempt: u32, max: u32, delay_ms: u64, error: &'a str },
     StreamFallback,
     RouteSelected { tier: Tier, rule: &'a str, budget: u32, model: &'a str },
@@ -162,6 +163,7 @@ fn lines<'a>(event: &'a Event, facts: &'a Facts) -> Vec<Line<'a>> {
         Event::Retry { attempt, max, delay_ms, error } => {
             Line::Retry { attempt: *attempt, max: *max, delay_ms: *delay_ms, error }
         }
+        Event::Notice { finished } => Line::Background { finished },
         Event::StreamFallback => Line::StreamFallback,
         Event::RouteSelected { tier, rule, budget, model } => {
             Line::RouteSelected { tier: *tier, rule, budget: *budget, model }

@@ -64,6 +64,8 @@ pub struct AgentConfig {
     pub cache_key: String,
     /// How long a cancelled call may take to end before it is left behind, 2 s.
     pub grace: Duration,
+    /// Turns in a row in which a tool may fail before it is refused, 3.
+    pub breaker_limit: u32,
     /// Tools whose success ends the run.
     pub stop_after: Vec<String>,
     /// Whether every call may be made twice: a broken answer is then thrown away and asked for
@@ -95,6 +97,7 @@ impl Default for AgentConfig {
             follow_mode: Delivery::default(),
             cache_key: String::new(),
             grace: Duration::from_secs(2),
+            breaker_limit: 3,
             stop_after: Vec::new(),
             idempotent: false,
             budget: Budget::default(),
@@ -232,6 +235,7 @@ impl Agent {
             Command::Abort => self.abort(),
             Command::Answer { id, answer } => self.control(Control::Answer { id, answer }),
             Command::RetryNow => self.control(Control::RetryNow),
+            Command::Background { id } => self.control(Control::Background { id }),
             Command::CancelCall { id } => self.control(Control::CancelCall { id }),
             Command::Queue(edit) => self.edit(edit),
             Command::Configure(Setting::Mode(mode)) => self.set_mode(mode),
@@ -342,6 +346,11 @@ impl AgentHandle {
             queue: state.queues.items(),
             partial: state.partial.clone(),
         }
+    }
+
+    /// Ends when no run is active.
+    pub async fn idle(&self) {
+        self.shared.idle().await;
     }
 
     /// Aborts the run and waits until it has ended, with every tool ended or left behind. Bounded

@@ -8,13 +8,15 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::approvals;
+use super::dedupe::Cache;
 use super::error::{GateError, JournalError, ToolError};
 use super::event::{Approval, Event, Preview};
+use super::executor::End;
 use super::isolate::{isolated, isolated_now};
-use super::message::{Block, CallStatus, RunId, ToolCall};
+use super::message::{Block, CallId, CallStatus, RunId, ToolCall};
 use super::ports::{
-    CallContext, Durability, GateRequest, Ports, ProgressSink, Record, ToolOutcome, ToolTraits,
-    Verdict,
+    Aside, CallContext, Durability, GateRequest, Ports, ProgressSink, Record, ToolOutcome,
+    ToolTraits, Verdict,
 };
 
 /// How many characters of unreadable arguments a result quotes.
@@ -34,6 +36,20 @@ impl Refusal {
 
     fn panicked(words: &str) -> Self {
         Self { status: CallStatus::Panicked, text: format!("Error: Panic: {words}") }
+    }
+
+    /// There is no tool of that name.
+    pub(crate) fn unknown(name: &str) -> Self {
+        Self { status: CallStatus::Error, text: format!("Unknown tool: {name}") }
+    }
+
+    /// The tool failed too often in a row.
+    pub(crate) fn disabled(name: &str, turns: u32) -> Self {
+        let message = format!(
+            "{name} is disabled after {turns} consecutive errors until the user writes; \
+             find another way, or say what is in the way"
+        );
+        Self::error(&ToolError::new("Disabled", message))
     }
 
     pub(crate) fn denied(text: String) -> Self {
@@ -57,10 +73,7 @@ pub(crate) enum StageDone {
 pub(crate) fn check(ports: &Ports, call: &ToolCall) -> Result<ToolTraits, Refusal> {
     let tools = &ports.tools;
     let Some(traits) = tools.traits(&call.name) else {
-        return Err(Refusal {
-            status: CallStatus::Error,
-            text: format!("Unknown tool: {}", call.name),
-        });
+        return Err(Refusal::unknown(&call.name));
     };
     if let Some(invalid) = &call.invalid {
         let message = format!(
@@ -141,24 +154,63 @@ pub(crate) fn denial(verdict: &Result<Verdict, GateError>) -> Option<Refusal> {
     }
 }
 
-/// Runs the tool. A panic is its outcome; progress after its end is dropped.
-pub(crate) async fn run(
-    ports: Ports,
-    call: ToolCall,
-    cancel: CancellationToken,
-    events: mpsc::WeakSender<Event>,
-) -> ToolOutcome {
+/// What the work of a started call needs.
+#[derive(Debug)]
+pub(crate) struct Work {
+    pub(crate) call: ToolCall,
+    pub(crate) cancel: CancellationToken,
+    pub(crate) background: CancellationToken,
+    /// Where progress is offered.
+    pub(crate) events: mpsc::WeakSender<Event>,
+    /// Where an earlier result may be found; none for calls that change something.
+    pub(crate) cache: Option<Cache>,
+}
+
+/// Finds the answer to a call: an earlier one that is still good, or the tool's.
+pub(crate) async fn work(ports: Ports, work: Work) -> End {
+    let Work { call, cancel, background, events, cache } = work;
+    let tools = Arc::clone(&ports.tools);
+    let aside = Aside::default();
+    // A tool that can't name the question is asked anew.
+    let key = || isolated_now(|| tools.cache_key(&call)).ok().flatten();
+    let known = cache.and_then(|cache| Some((cache, key()?)));
     let open = Arc::new(std::sync::Mutex::new(true));
-    let gauge = Arc::clone(&open);
-    let id = call.id.clone();
-    let progress = ProgressSink::new(move |progress| {
-        let open = gauge.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let progress = progress(&call.id, events, Arc::clone(&open));
+    let context =
+        CallContext { cancel: cancel.clone(), background, progress, aside: aside.clone() };
+    let running = run(ports, call.clone(), context, open);
+    let (outcome, cached) = match known {
+        Some((cache, key)) => {
+            cache.answer(tools.as_ref(), call, key, &cancel, Box::pin(running)).await
+        }
+        None => (running.await, false),
+    };
+    End { outcome, cached, told: aside.take() }
+}
+
+/// Reports of one call, as long as `open` holds true.
+fn progress(
+    id: &CallId,
+    events: mpsc::WeakSender<Event>,
+    open: Arc<std::sync::Mutex<bool>>,
+) -> ProgressSink {
+    let id = id.clone();
+    ProgressSink::new(move |progress| {
+        let open = open.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         if *open && let Some(events) = events.upgrade() {
             // Without room the report is dropped; the next one replaces it anyway.
             let _full = events.try_send(Event::ToolProgress { id: id.clone(), progress });
         }
-    });
-    let context = CallContext { cancel, progress };
+    })
+}
+
+/// Runs the tool. A panic is its outcome; progress after its end is dropped.
+async fn run(
+    ports: Ports,
+    call: ToolCall,
+    context: CallContext,
+    open: Arc<std::sync::Mutex<bool>>,
+) -> ToolOutcome {
     let outcome = isolated(async move { ports.tools.run(call, context).await }).await;
     *open.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = false;
     outcome.unwrap_or_else(|words| {

@@ -41,6 +41,11 @@ pub enum Command {
         /// Which call.
         id: CallId,
     },
+    /// Lets one running call go on in the background, if its tool can do that.
+    Background {
+        /// Which call.
+        id: CallId,
+    },
     /// Changes a setting; the next decision sees it.
     Configure(Setting),
 }

@@ -12,6 +12,8 @@ use super::message::{
     CallId, CallStatus, FileDiff, Message, MessageId, QueueId, RunId, ToolCall, ToolMessage, Usage,
 };
 
+pub use super::ports::Finished;
+
 /// One thing that happened. Serialised with `type` in snake case.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
@@ -93,6 +95,11 @@ pub enum Event {
         delay_ms: u64,
         /// One clean line.
         error: String,
+    },
+    /// The model will be told that background work has ended.
+    Notice {
+        /// What ended, one entry a piece.
+        finished: Vec<Finished>,
     },
     /// The service could not stream; the plain answer was used.
     StreamFallback,
@@ -274,6 +281,8 @@ pub enum Tier {
 pub enum Purpose {
     /// A turn of the conversation.
     Main,
+    /// Making a long result short.
+    Compress,
 }
 
 /// Why a run ended.

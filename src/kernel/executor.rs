@@ -21,9 +21,10 @@ use super::agent::AgentConfig;
 use super::call::{self, Refusal, Stage, StageDone};
 use super::emit::Emitter;
 use super::error::JournalError;
-use super::event::{Approval, Event, Preview};
-use super::message::{Block, CallId, CallStatus, Detail, MessageId, RunId, ToolCall, ToolMessage};
-use super::ports::{Ports, ToolOutcome, ToolTraits};
+use super::event::{Approval, Event, Preview, Purpose};
+use super::message::{Block, CallId, CallStatus, MessageId, RunId, ToolCall, ToolMessage, Usage};
+use super::ports::{Ports, Told, ToolOutcome, ToolTraits};
+use super::state::Shared;
 
 mod answers;
 mod halt;
@@ -40,8 +41,8 @@ pub(crate) struct Executor {
     head: usize,
     stage: Option<StageBox>,
     running: usize,
-    ended: mpsc::UnboundedReceiver<(usize, ToolOutcome)>,
-    ends: mpsc::UnboundedSender<(usize, ToolOutcome)>,
+    ended: mpsc::UnboundedReceiver<(usize, End)>,
+    ends: mpsc::UnboundedSender<(usize, End)>,
     /// Fire when a cancelled call has used up its grace time.
     graces: FuturesUnordered<BoxFuture<'static, usize>>,
     outbox: VecDeque<Event>,
@@ -61,6 +62,16 @@ pub(crate) struct Executor {
     tally: Tally,
 }
 
+/// How a call's work ended.
+#[derive(Debug)]
+pub(crate) struct End {
+    pub(crate) outcome: ToolOutcome,
+    /// Whether the result is an earlier one.
+    pub(crate) cached: bool,
+    /// What the tool told beside it.
+    pub(crate) told: Told,
+}
+
 /// What an executor needs from its run.
 #[derive(Clone, Debug)]
 pub(crate) struct ExecutorContext {
@@ -69,6 +80,7 @@ pub(crate) struct ExecutorContext {
     pub(crate) emitter: Emitter,
     pub(crate) abort: CancellationToken,
     pub(crate) tasks: TaskTracker,
+    pub(crate) shared: Arc<Shared>,
     pub(crate) run: RunId,
     pub(crate) turn: u32,
 }
@@ -79,6 +91,7 @@ pub(crate) struct Tally {
     pub(crate) calls: u32,
     pub(crate) errors: u32,
     pub(crate) unasked: u32,
+    pub(crate) spent: Usage,
 }
 
 #[derive(Debug)]
@@ -90,9 +103,13 @@ struct Entry {
     phase: Phase,
     /// `ToolStart` was sent.
     announced: bool,
+    /// The breaker let it through.
+    admitted: bool,
     /// Its intent is on disk.
     side_effect: bool,
     cancel: CancellationToken,
+    /// Asks the running tool to go on in the background.
+    background: CancellationToken,
     halt: Option<Halt>,
     task: Option<AbortHandle>,
     result: Option<ToolMessage>,
@@ -133,7 +150,7 @@ impl std::fmt::Debug for StageBox {
 /// Something happened.
 #[derive(Debug)]
 pub(crate) enum Signal {
-    Ended(usize, ToolOutcome),
+    Ended(usize, Box<End>),
     Stage(StageDone),
     GraceOver(usize),
 }
@@ -177,8 +194,10 @@ impl Executor {
             traits,
             phase: Phase::Queued,
             announced: false,
+            admitted: false,
             side_effect: false,
             cancel: self.cx.abort.child_token(),
+            background: CancellationToken::new(),
             halt: None,
             task: None,
             result: None,
@@ -206,7 +225,7 @@ impl Executor {
         };
         tokio::select! {
             biased;
-            Some((at, outcome)) = self.ended.recv() => Signal::Ended(at, outcome),
+            Some((at, end)) = self.ended.recv() => Signal::Ended(at, Box::new(end)),
             done = stage => Signal::Stage(done),
             Some(at) = self.graces.next(), if !self.graces.is_empty() => Signal::GraceOver(at),
         }
@@ -215,7 +234,7 @@ impl Executor {
     /// Reacts to a signal.
     pub(crate) fn on(&mut self, signal: Signal) {
         match signal {
-            Signal::Ended(at, outcome) => self.ended(at, outcome),
+            Signal::Ended(at, end) => self.ended(at, *end),
             Signal::GraceOver(at) => self.detach(at),
             Signal::Stage(done) => {
                 self.stage = None;
@@ -279,19 +298,28 @@ impl Executor {
         self.frozen || self.cx.abort.is_cancelled()
     }
 
-    fn ended(&mut self, at: usize, outcome: ToolOutcome) {
+    fn ended(&mut self, at: usize, End { mut outcome, cached, told }: End) {
         if !matches!(self.entries[at].phase, Phase::Running) {
             return;
         }
         self.running -= 1;
-        let ToolOutcome { status, mut blocks, detail, terminal } = outcome;
+        self.tell(told);
         let named = self.cx.config.stop_after.contains(&self.entries[at].call.name);
-        self.wants_stop |= status == CallStatus::Ok && (terminal || named);
-        if status == CallStatus::Cancelled && blocks.is_empty() {
+        self.wants_stop |= outcome.status == CallStatus::Ok && (outcome.terminal || named);
+        if outcome.status == CallStatus::Cancelled && outcome.blocks.is_empty() {
             let halt = self.entries[at].halt.unwrap_or(Halt::User);
-            blocks.push(Block::text(halt.stopped()));
+            outcome.blocks.push(Block::text(halt.stopped()));
         }
-        self.finish(at, status, blocks, detail);
+        self.finish(at, outcome, cached);
+    }
+
+    /// Passes on what a tool told beside its result.
+    fn tell(&mut self, Told { spent, remarks }: Told) {
+        if spent != Usage::default() {
+            self.tally.spent += spent;
+            self.outbox.push_back(Event::Usage { purpose: Purpose::Compress, usage: spent });
+        }
+        self.outbox.extend(remarks.into_iter().map(|text| Event::Status { text }));
     }
 
     fn announce(&mut self, at: usize, preview: Option<Preview>) {
@@ -305,19 +333,21 @@ impl Executor {
 
     /// Ends a call that did not run.
     fn refuse(&mut self, at: usize, refusal: Refusal) {
-        self.finish(at, refusal.status, vec![Block::text(refusal.text)], None);
+        let outcome = ToolOutcome::new(refusal.status, vec![Block::text(refusal.text)]);
+        self.finish(at, outcome, false);
     }
 
-    fn finish(
-        &mut self,
-        at: usize,
-        status: CallStatus,
-        blocks: Vec<Block>,
-        detail: Option<Detail>,
-    ) {
+    fn finish(&mut self, at: usize, outcome: ToolOutcome, cached: bool) {
+        let ToolOutcome { status, blocks, detail, terminal: _ } = outcome;
         self.announce(at, None);
         let entry = &mut self.entries[at];
         entry.phase = Phase::Done;
+        if entry.task.is_some() && entry.side_effect {
+            self.cx.shared.cache.invalidate();
+        }
+        if entry.admitted {
+            self.cx.shared.breaker.ended(&entry.call.name, status, detail.as_ref());
+        }
         let result = ToolMessage {
             id: MessageId(self.cx.ports.ids.next("msg")),
             at: self.cx.ports.clock.now(),
@@ -326,6 +356,7 @@ impl Executor {
             status,
             blocks,
             detail,
+            cached,
         };
         entry.result = Some(result.clone());
         if status != CallStatus::Ok {

@@ -164,13 +164,6 @@ pub enum Origin {
     Resume,
 }
 
-impl Origin {
-    /// Whether a person wrote it.
-    pub fn is_user_written(self) -> bool {
-        matches!(self, Self::Prompt | Self::Steer | Self::FollowUp)
-    }
-}
-
 /// A message on the user's side of the conversation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct UserMessage {
@@ -182,6 +175,10 @@ pub struct UserMessage {
     pub origin: Origin,
     /// Text and images.
     pub blocks: Vec<Block>,
+    /// The message before which the model sees this one, when that is not its place in the
+    /// history: news of the harness that came after a question, but before its answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<MessageId>,
 }
 
 /// Why the model stopped. A hint only: completed calls decide whether tools run.
@@ -306,6 +303,9 @@ pub struct ToolMessage {
     /// What only the screen shows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<Detail>,
+    /// Whether it is the result of an equal call before, used again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cached: bool,
 }
 
 impl ToolMessage {

@@ -13,9 +13,11 @@
 
 pub mod agent;
 mod approvals;
+mod breaker;
 pub mod budget;
 mod call;
 pub mod command;
+pub mod dedupe;
 mod emit;
 pub mod error;
 pub mod event;
@@ -23,6 +25,7 @@ mod executor;
 pub mod isolate;
 pub mod message;
 mod monitor;
+mod notices;
 pub mod ports;
 mod queue;
 pub mod repair;

@@ -16,9 +16,11 @@ use super::error::{ContextError, GateError, JournalError, ToolError};
 use super::event::{Approval, Preview, Progress, Tier};
 use super::message::{Block, CallId, CallStatus, Detail, Message, RunId, Timestamp, ToolCall};
 
+mod beside;
 mod guard;
 mod model;
 
+pub use beside::{Aside, Finished, NoNotices, Notices, Told};
 pub use guard::{StopGuard, StopTrigger, StopVerdict, Stopping};
 pub use model::{
     Model, ModelInfo, ModelStream, Price, Request, StreamEvent, SystemBlock, ToolChoice, ToolSpec,
@@ -45,6 +47,20 @@ pub trait Toolbox: Send + Sync + Debug {
         &'a self,
         call: &'a ToolCall,
     ) -> BoxFuture<'a, Result<Option<Preview>, ToolError>>;
+
+    /// Names the question that the call asks, when its result may answer the same question again;
+    /// `None` (the default) when every call must run. Pure; only for calls without side effects.
+    fn cache_key(&self, call: &ToolCall) -> Option<String> {
+        let _ = call;
+        None
+    }
+
+    /// The present state of what the call looks at: a result may outlive its turn as long as this
+    /// is the same. `None` (the default) keeps results within their turn.
+    fn fingerprint<'a>(&'a self, call: &'a ToolCall) -> BoxFuture<'a, Option<String>> {
+        let _ = call;
+        Box::pin(std::future::ready(None))
+    }
 
     /// Runs the call. Ends soon after `context.cancel` fires; a panic is the caller's to catch.
     fn run(&self, call: ToolCall, context: CallContext) -> BoxFuture<'_, ToolOutcome>;
@@ -142,8 +158,21 @@ pub enum Access {
 pub struct CallContext {
     /// Fires on abort, on `CancelCall` and on steering for `Interrupt::Cancel`.
     pub cancel: CancellationToken,
+    /// Fires when the user wants the work to go on in the background; a tool that can't do that
+    /// ignores it.
+    pub background: CancellationToken,
     /// Where reports go; never blocks, may drop.
     pub progress: ProgressSink,
+    /// Where the tool tells what does not belong into its result.
+    pub aside: Aside,
+}
+
+impl CallContext {
+    /// A context that nobody moves to the background and whose asides nobody hears.
+    pub fn new(cancel: CancellationToken, progress: ProgressSink) -> Self {
+        let background = CancellationToken::new();
+        Self { cancel, background, progress, aside: Aside::default() }
+    }
 }
 
 /// A lossy outlet for progress reports.
@@ -390,6 +419,8 @@ pub struct Ports {
     pub context: Arc<dyn Context>,
     /// The journal.
     pub journal: Arc<dyn Journal>,
+    /// Work beside the run.
+    pub notices: Arc<dyn Notices>,
     /// The clock.
     pub clock: Arc<dyn Clock>,
     /// Ids.

@@ -185,5 +185,6 @@ fn missing(answer: &AssistantMessage, call: &ToolCall) -> ToolMessage {
         status: CallStatus::Error,
         blocks: vec![Block::text(OUTCOME_UNKNOWN)],
         detail: None,
+        cached: false,
     }
 }

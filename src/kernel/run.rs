@@ -102,6 +102,7 @@ impl Run {
             emitter: emitter.clone(),
             abort: abort.clone(),
             tasks: tasks.clone(),
+            shared: Arc::clone(&shared),
             run: id.clone(),
             turn: 0,
         };
@@ -166,6 +167,7 @@ impl Run {
         let (origin, blocks) = match start {
             Start::Continue => {
                 saved?;
+                self.notices().await?;
                 {
                     let state = self.shared.lock();
                     self.unanswered = repair::awaits_answer(&state.history);
@@ -180,8 +182,12 @@ impl Run {
             Start::Inject(text) => (Origin::Steer, vec![Block::text(text)]),
         };
         let text = super::message::text_of(&blocks);
-        let committed = match saved {
-            Ok(()) => self.commit_user(origin, blocks).await,
+        let told = match saved {
+            Ok(()) => self.notices().await,
+            Err(exit) => Err(exit),
+        };
+        let committed = match told {
+            Ok(_) => self.commit_user(origin, blocks).await,
             Err(exit) => Err(exit),
         };
         if let Err(exit) = committed {
@@ -204,6 +210,7 @@ impl Run {
     async fn chat(&mut self) -> Result<(), Exit> {
         loop {
             self.check_abort()?;
+            self.notices().await?;
             if self.deliver(QueueKind::Steer).await? {
                 self.scope.monitor.forget();
             }
@@ -299,10 +306,19 @@ impl Run {
         origin: Origin,
         blocks: Vec<Block>,
     ) -> Result<(), Exit> {
+        if origin.is_user_written() {
+            self.shared.breaker.user_wrote();
+            self.shared.cache.invalidate();
+        }
         let (id, at) = (self.next_message_id(), self.now());
-        self.commit(Message::User(UserMessage { id, at, origin, blocks })).await?;
+        self.commit(Message::User(UserMessage { id, at, origin, blocks, before: None })).await?;
         self.unanswered = true;
         Ok(())
+    }
+
+    /// Something was committed that the model has to answer.
+    pub(super) fn owe_answer(&mut self) {
+        self.unanswered = true;
     }
 
     /// The one way into the context: journal, memory, event.
@@ -345,6 +361,7 @@ impl Run {
             emitter: self.emitter.clone(),
             abort: self.abort.clone(),
             tasks: self.tasks.clone(),
+            shared: Arc::clone(&self.shared),
             run: self.id.clone(),
             turn: self.turn,
         })

@@ -7,7 +7,9 @@ use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::agent::Refused;
+use super::breaker::Breaker;
 use super::command::Answer;
+use super::dedupe::Cache;
 use super::event::{EndReason, Event, RunSummary};
 use super::message::{CallId, Message};
 use super::queue::Queues;
@@ -18,6 +20,8 @@ use super::scope::RouteMemory;
 pub(crate) struct Shared {
     state: Mutex<State>,
     busy: watch::Sender<bool>,
+    pub(crate) breaker: Breaker,
+    pub(crate) cache: Cache,
 }
 
 #[derive(Debug)]
@@ -68,6 +72,9 @@ pub(crate) enum Control {
     CancelCall {
         id: CallId,
     },
+    Background {
+        id: CallId,
+    },
     RetryNow,
     /// Steering was queued.
     Steered,
@@ -84,7 +91,12 @@ impl Shared {
             partial: String::new(),
             unsaved: VecDeque::new(),
         };
-        Self { state: Mutex::new(state), busy: watch::Sender::new(false) }
+        Self {
+            state: Mutex::new(state),
+            busy: watch::Sender::new(false),
+            breaker: Breaker::default(),
+            cache: Cache::default(),
+        }
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, State> {

@@ -10,6 +10,7 @@ use super::executor::Halt;
 use super::message::{
     AssistantMessage, Block, Message, MessageId, Origin, Stop, ToolCall, ToolMessage, Usage,
 };
+use super::notices;
 use super::ports::{Request, StopTrigger, ToolChoice, ToolSpec, View};
 use super::repair;
 use super::retry::{self, Decision};
@@ -110,6 +111,7 @@ impl Run {
     pub(super) async fn begin_turn(&mut self) {
         self.turn += 1;
         self.turn_open = true;
+        self.shared.cache.new_turn();
         self.count_turn();
         self.emitter.send(Event::TurnStart { turn: self.turn }).await;
     }
@@ -163,6 +165,7 @@ impl Run {
                     if kept {
                         return Ok(Got::Part);
                     }
+                    self.notices().await?;
                     self.deliver(QueueKind::Steer).await?;
                 }
             }
@@ -192,19 +195,37 @@ impl Run {
     async fn request(&mut self) -> Result<Request, Exit> {
         let history = Arc::clone(&self.shared.lock().history);
         let view = View { model: &self.model, tier: self.scope.tier };
-        let projection = tokio::select! {
+        let mut projection = tokio::select! {
             biased;
             () = self.abort.cancelled() => return Err(Exit::Aborted),
             projection = self.ports.context.project(&history, view) => projection?,
         };
+        if self.late_arrivals().await? {
+            projection.messages.extend_from_slice(&self.shared.lock().history[history.len()..]);
+        }
         Ok(Request {
             system: projection.system,
-            messages: repair::repair(projection.messages),
+            messages: repair::repair(notices::place(projection.messages)),
             tools: self.tools(),
             cache_key: self.config.cache_key.clone(),
             reminder: self.reminder.clone(),
             tool_choice: if self.wrapping { ToolChoice::None } else { ToolChoice::Auto },
         })
+    }
+
+    /// Commits what came while the view was made: it belongs to this request too, and the view is
+    /// not made anew. A report is not disturbed.
+    async fn late_arrivals(&mut self) -> Result<bool, Exit> {
+        if self.wrapping {
+            return Ok(false);
+        }
+        let told = self.notices().await?;
+        let steered = self.shared.lock().queues.has_fresh_steering()
+            && self.deliver(QueueKind::Steer).await?;
+        if steered {
+            self.scope.monitor.forget();
+        }
+        Ok(told || steered)
     }
 
     /// The tools that this chat knows of.

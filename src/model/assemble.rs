@@ -5,6 +5,7 @@
 use crate::kernel::message::{CallId, ToolCall};
 
 use super::args::{ObjectScan, finish_call};
+use super::wire_ids;
 
 /// One piece of a call as it arrived. Empty ids and names count as absent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -99,7 +100,7 @@ impl Assembler {
             if std::mem::replace(&mut self.slots[at].taken, true) || drop_slot == Some(at) {
                 continue;
             }
-            let id = self.distinct_id(at);
+            let id = wire_ids::distinct(self.slots[at].id.clone(), at, &mut self.used_ids);
             let slot = &self.slots[at];
             calls.push((at, finish_call(CallId(id), slot.name.clone(), &slot.arguments)));
         }
@@ -160,19 +161,6 @@ impl Assembler {
         }
         self.slots[slot].arguments.push_str(text);
         progress.push(Progress::Grew { slot, bytes: text.len() });
-    }
-
-    fn distinct_id(&mut self, at: usize) -> String {
-        let given = self.slots[at].id.clone();
-        let base = given.unwrap_or_else(|| format!("call_{at}"));
-        let mut id = base.clone();
-        let mut n = 2;
-        while self.used_ids.contains(&id) {
-            id = format!("{base}_{n}");
-            n += 1;
-        }
-        self.used_ids.push(id.clone());
-        id
     }
 }
 

@@ -3,6 +3,7 @@
 
 use serde::Deserialize;
 
+use super::connection::Connection;
 use crate::config::schema::ModelConfig;
 use crate::kernel::message::ModelRef;
 use crate::kernel::ports::{ModelInfo, Price};
@@ -44,6 +45,11 @@ impl Row {
             cache_write: self.price_cache_write.unwrap_or(input),
         })
     }
+}
+
+/// Facts about the model of a connection.
+pub fn info_of(connection: &Connection) -> ModelInfo {
+    info(&connection.model_ref(), connection.is_loopback(), &connection.overrides)
 }
 
 /// What is known of a model, corrected by the config; stated assumptions where nothing is.

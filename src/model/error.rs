@@ -199,7 +199,7 @@ fn sentence(
         Kind::Auth if status == Some(403) => {
             format!("{who} refused access{code}: {words}; check what the key may use")
         }
-        Kind::Auth => format!("{who} refused the key{code}: {}", key_remedy(service)),
+        Kind::Auth => format!("{who} refused the key{code}: {}", wrong_key(service)),
         Kind::Quota => {
             format!("{who} has no credit left{code}: {words}; top up or choose another model")
         }
@@ -226,6 +226,7 @@ fn sentence(
 
 fn not_found(service: &Service, words: &str) -> String {
     let (who, model) = (&service.provider, &service.model);
+    let words = words.trim_end_matches('.');
     if words.contains("model") || words.contains(model.as_str()) {
         return format!(
             "{who} does not know the model {model} (404): {words}; choose another with --model"
@@ -234,12 +235,23 @@ fn not_found(service: &Service, words: &str) -> String {
     format!("nothing at {} (404): {words}; correct the base_url of {who}", service.base_url)
 }
 
-/// What to do about a missing or wrong key.
+/// What to do about a key that the service refused; it may come from either place.
+fn wrong_key(service: &Service) -> String {
+    let Service { key_env, provider, .. } = service;
+    if key_env.is_empty() {
+        return key_remedy(service);
+    }
+    format!("correct {key_env}, or api_key under [providers.{provider}] in the config file")
+}
+
+/// What to do about a missing key, or one that can't be sent.
 pub fn key_remedy(service: &Service) -> String {
     if service.key_env.is_empty() {
         return format!("set api_key under [providers.{}] in the config file", service.provider);
     }
-    format!("set {} or run codebot and choose \"set up a provider\"", service.key_env)
+    // A key in the config file comes before the variable.
+    let (env, who) = (&service.key_env, &service.provider);
+    format!("correct {env}, or api_key under [providers.{who}] in the config file")
 }
 
 /// One line of at most [`MAX_LINE`] characters.

@@ -19,7 +19,7 @@ pub enum ResolveError {
     #[error("no model is set up: set a key such as ANTHROPIC_API_KEY, or name one with --model")]
     NoModel,
     /// The provider needs a key and there is none.
-    #[error("{provider} needs a key: set {env} or run codebot and choose \"set up a provider\"")]
+    #[error("{provider} needs a key: set {env}, or paste one in the set-up panel of codebot")]
     NoKey {
         /// Config name of the provider.
         provider: String,

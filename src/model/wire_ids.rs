@@ -40,6 +40,20 @@ impl IdStyle {
     }
 }
 
+/// The id under which a call of an answer goes into the history: the service's own, else one by its
+/// place, with a suffix when it was used before. It is added to `used`.
+pub fn distinct(given: Option<String>, place: usize, used: &mut Vec<String>) -> String {
+    let base = given.filter(|id| !id.is_empty()).unwrap_or_else(|| format!("call_{place}"));
+    let mut id = base.clone();
+    let mut n = 2;
+    while used.contains(&id) {
+        id = format!("{base}_{n}");
+        n += 1;
+    }
+    used.push(id.clone());
+    id
+}
+
 fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')
 }

@@ -190,7 +190,7 @@ impl Rebuilt {
         if status == CallStatus::Error {
             self.open_intents.push(call.id.clone());
         }
-        self.warnings.push(format!("{} {}: {text}", call.name, call.id));
+        self.warnings.push(format!("{}: {text}", call.name));
         self.history.push(Message::Tool(ToolMessage {
             id: MessageId(format!("{}-result-{index}", answer.id)),
             at: answer.at,
@@ -199,6 +199,7 @@ impl Rebuilt {
             status,
             blocks: vec![Block::text(text)],
             detail: None,
+            cached: false,
         }));
     }
 
@@ -218,6 +219,7 @@ impl Rebuilt {
             at: self.history.last().map_or(Timestamp::default(), Message::at),
             origin: Origin::Notice,
             blocks: vec![Block::text(text)],
+            before: None,
         }));
     }
 }

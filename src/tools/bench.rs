@@ -8,6 +8,7 @@ use std::time::Duration;
 use crate::kernel::error::ToolError;
 
 use super::environment::Environment;
+use super::jobs::Jobs;
 use super::mask::Mask;
 use super::paths;
 use super::process::Processes;
@@ -35,6 +36,8 @@ pub struct Bench {
     pub stamps: Arc<Stamps>,
     /// What was started and may still run.
     pub processes: Arc<Processes>,
+    /// What goes on in the background.
+    pub jobs: Arc<Jobs>,
 }
 
 impl Bench {
@@ -50,6 +53,7 @@ impl Bench {
             timeout: config.timeout,
             stamps: Arc::default(),
             processes: Arc::default(),
+            jobs: Arc::default(),
         }
     }
 

@@ -103,10 +103,14 @@ impl Capture {
     }
 
     /// Everything arrived: the text for the model.
-    pub fn finish(mut self) -> String {
-        self.cleaner.finish();
-        let rest = self.cleaner.take_all_but(0);
-        self.store(&rest);
+    pub fn finish(self) -> String {
+        self.finish_saved().0
+    }
+
+    /// The same, with the file that holds all of it when the text does not.
+    pub fn finish_saved(mut self) -> (String, Option<PathBuf>) {
+        self.finish_lines();
+        let saved = self.file.as_ref().and_then(|saved| saved.result.as_ref().ok().cloned());
         let lossy = self.cleaner.is_lossy();
         let mut text = match self.close_file() {
             None => std::mem::take(&mut self.head),
@@ -120,7 +124,39 @@ impl Capture {
             close_line(&mut text);
             text.push_str("[some bytes are not UTF-8 and are shown as \u{fffd}]\n");
         }
-        text
+        (text, saved)
+    }
+
+    /// Saves everything to a file from now on, whatever its size, what has come so far included.
+    ///
+    /// # Errors
+    /// The system's words, when there can be no file; the output is followed all the same.
+    pub fn keep_file(&mut self) -> Result<PathBuf, String> {
+        let saved = self.file.get_or_insert_with(|| {
+            let mut saved = Saved::create(&self.spill);
+            saved.write(&self.head);
+            saved
+        });
+        saved.result.as_ref().cloned().map_err(ToString::to_string)
+    }
+
+    /// Everything arrived and is in its file: beginning and end in so many characters.
+    pub fn finish_short(mut self, head: usize, tail: usize) -> String {
+        self.finish_lines();
+        let cut = self.text_bytes > output::LIMIT as u64;
+        let _said_elsewhere = self.close_file();
+        let whole = self.head.trim_end();
+        if !cut && whole.chars().count() <= head + tail {
+            return whole.to_owned();
+        }
+        let end = if cut { self.tail.trim_end() } else { whole };
+        format!("{} […] {}", output::head(whole, head), output::tail(end, tail))
+    }
+
+    fn finish_lines(&mut self) {
+        self.cleaner.finish();
+        let rest = self.cleaner.take_all_but(0);
+        self.store(&rest);
     }
 
     fn store(&mut self, text: &str) {
@@ -131,7 +167,7 @@ impl Capture {
         let text = masked.as_deref().unwrap_or(text);
         self.text_bytes += text.len() as u64;
         self.lines += text.bytes().filter(|b| *b == b'\n').count() as u64;
-        if self.text_bytes > output::LIMIT as u64 {
+        if self.file.is_some() || self.text_bytes > output::LIMIT as u64 {
             self.save(text);
         }
         if self.head.len() < output::LIMIT {

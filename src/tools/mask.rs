@@ -32,11 +32,6 @@ impl Mask {
         Self { values }
     }
 
-    /// Bytes of the longest value; 0 when there is none.
-    pub fn longest(&self) -> usize {
-        self.values.first().map_or(0, String::len)
-    }
-
     /// The text without secrets; `None` when it holds none.
     pub fn apply(&self, text: &str) -> Option<String> {
         let mut out: Option<String> = None;

@@ -7,12 +7,14 @@ pub mod bench;
 pub mod capture;
 pub mod clean;
 pub mod closest;
+pub mod compress;
 pub mod diff;
 pub mod edit;
 pub mod environment;
 pub mod files;
 pub mod glob;
 pub mod grep;
+pub mod jobs;
 pub mod kind;
 pub mod list;
 pub mod mask;
@@ -26,14 +28,18 @@ pub mod reference;
 pub mod replace;
 pub mod schema;
 pub mod stamps;
+pub mod task_list;
+pub mod task_output;
+pub mod task_stop;
 pub mod validate;
 pub mod walk;
+pub mod watch;
 pub mod write;
 
 use std::fmt::Debug;
 use std::future::Future;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
@@ -42,15 +48,18 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
+use crate::kernel::dedupe::canonical;
 use crate::kernel::error::ToolError;
 use crate::kernel::event::Preview;
 use crate::kernel::message::{Block, CallId, CallStatus, Detail, ToolCall};
 use crate::kernel::ports::{
-    Access, CallContext, Capability, Interrupt, ProgressSink, ToolOutcome, ToolSpec, ToolTraits,
-    Toolbox,
+    Access, Aside, CallContext, Capability, Interrupt, ProgressSink, ToolOutcome, ToolSpec,
+    ToolTraits, Toolbox,
 };
 
 use bench::Bench;
+use compress::Compressor;
+use jobs::Jobs;
 
 /// One kind of call the model can make.
 pub trait Tool {
@@ -81,8 +90,12 @@ pub struct Job {
     pub id: CallId,
     /// Fires when the work is no longer wanted.
     pub cancel: CancellationToken,
+    /// Fires when the work is to go on in the background.
+    pub background: CancellationToken,
     /// Where reports go.
     pub progress: ProgressSink,
+    /// Where the tool says which file holds all of its output, when its result does not.
+    pub original: Arc<OnceLock<PathBuf>>,
 }
 
 type PreviewFuture<'a> = BoxFuture<'a, Result<Option<Preview>, ToolError>>;
@@ -92,8 +105,10 @@ struct Row {
     name: &'static str,
     traits: ToolTraits,
     description: &'static str,
-    /// Whether a long result is saved and shortened on the way out.
-    limited: bool,
+    /// What becomes of a long result.
+    length: Length,
+    /// Whether and how long a result may answer the same question again.
+    reuse: Reuse,
     schema: fn() -> Value,
     access: fn(&Bench, &Value) -> Vec<Access>,
     preview: for<'a> fn(&'a Bench, &'a CallId, Value) -> PreviewFuture<'a>,
@@ -110,7 +125,8 @@ impl Row {
             name,
             traits,
             description,
-            limited: true,
+            length: Length::Cap,
+            reuse: Reuse::Never,
             schema: schema::of::<T::Args>,
             access: |bench, args| {
                 parse::<T::Args>(args.clone())
@@ -130,11 +146,40 @@ impl Row {
         }
     }
 
-    /// The result is handed on whole; its tool has caps of its own.
-    const fn unlimited(mut self) -> Self {
-        self.limited = false;
+    /// The result may answer the same question again.
+    const fn reusable(mut self, reuse: Reuse) -> Self {
+        self.reuse = reuse;
         self
     }
+
+    /// Another way with long results than to cap them.
+    const fn when_long(mut self, length: Length) -> Self {
+        self.length = length;
+        self
+    }
+}
+
+/// What becomes of a long result on its way to the model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Length {
+    /// It is handed on as it is; its tool has caps of its own.
+    Verbatim,
+    /// Beginning and end, and the whole in a file.
+    Cap,
+    /// The same, but a good one is made short by the small model, when there is one. The tool has
+    /// caps of its own.
+    Summarize,
+}
+
+/// How long a result may answer the same question again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reuse {
+    /// Every call runs.
+    Never,
+    /// Within its turn.
+    Turn,
+    /// As long as the file it came from is the same.
+    SameFile,
 }
 
 fn parse<T: DeserializeOwned>(args: Value) -> Result<T, ToolError> {
@@ -146,6 +191,8 @@ const LOOK: ToolTraits = ToolTraits::new(Capability::Read, true, Interrupt::Canc
 const CHANGE: ToolTraits = ToolTraits::new(Capability::Write, false, Interrupt::Finish);
 const SHELL: ToolTraits = ToolTraits::new(Capability::Shell, false, Interrupt::Finish);
 
+const OWN: ToolTraits = ToolTraits::new(Capability::Internal, true, Interrupt::Cancel);
+
 macro_rules! text {
     ($name:literal) => {
         include_str!(concat!("../../assets/tools/", $name, ".md"))
@@ -154,13 +201,19 @@ macro_rules! text {
 
 /// The table, in the order the model is told. A new tool is a file and a row here.
 static TABLE: &[Row] = &[
-    Row::of::<read::Read>("read", LOOK, text!("read")).unlimited(),
+    Row::of::<read::Read>("read", LOOK, text!("read"))
+        .when_long(Length::Verbatim)
+        .reusable(Reuse::SameFile),
     Row::of::<write::Write>("write", CHANGE, text!("write")),
     Row::of::<edit::Edit>("edit", CHANGE, text!("edit")),
-    Row::of::<bash::Bash>("bash", SHELL, text!("bash")).unlimited(),
-    Row::of::<grep::Grep>("grep", LOOK, text!("grep")),
-    Row::of::<glob::Glob>("glob", LOOK, text!("glob")),
-    Row::of::<list::List>("ls", LOOK, text!("ls")),
+    Row::of::<bash::Bash>("bash", SHELL, text!("bash")).when_long(Length::Summarize),
+    Row::of::<grep::Grep>("grep", LOOK, text!("grep")).reusable(Reuse::Turn),
+    Row::of::<glob::Glob>("glob", LOOK, text!("glob")).reusable(Reuse::Turn),
+    Row::of::<list::List>("ls", LOOK, text!("ls")).reusable(Reuse::Turn),
+    Row::of::<task_output::TaskOutput>("task_output", OWN.polling(), text!("task_output"))
+        .when_long(Length::Verbatim),
+    Row::of::<task_list::TaskList>("task_list", OWN, text!("task_list")),
+    Row::of::<task_stop::TaskStop>("task_stop", OWN, text!("task_stop")),
 ];
 
 /// The rows as the model is told about them, made once per process.
@@ -213,6 +266,8 @@ pub struct ToolsConfig {
     pub shell: PathBuf,
     /// How long a command may run when the call does not say. Default 120 s.
     pub timeout: Duration,
+    /// What makes long output short; without it long output is cut. Default none.
+    pub compressor: Option<Compressor>,
 }
 
 impl ToolsConfig {
@@ -226,6 +281,7 @@ impl ToolsConfig {
             closed: Closed::new(|_| false),
             shell: PathBuf::from("bash"),
             timeout: Duration::from_mins(2),
+            compressor: None,
         }
     }
 }
@@ -234,18 +290,53 @@ impl ToolsConfig {
 #[derive(Debug)]
 pub struct Tools {
     bench: Bench,
+    compressor: Option<Compressor>,
 }
 
 impl Tools {
     /// Tools that work as `config` says.
-    pub fn new(config: ToolsConfig) -> Self {
-        Self { bench: Bench::new(config) }
+    pub fn new(mut config: ToolsConfig) -> Self {
+        let compressor = config.compressor.take();
+        Self { bench: Bench::new(config), compressor }
+    }
+
+    /// The background jobs.
+    pub fn jobs(&self) -> Arc<Jobs> {
+        Arc::clone(&self.bench.jobs)
     }
 
     /// Stops every process that a tool started, left-over background processes included. Blocks
     /// for half a second at most.
     pub fn stop_all(&self) {
+        self.bench.jobs.stop_all();
         self.bench.processes.stop_all();
+    }
+
+    /// Makes a good result short, when it is long.
+    async fn shorten(
+        &self,
+        compressor: &Compressor,
+        row: &Row,
+        long: TooLong<'_>,
+        cancel: &CancellationToken,
+        aside: &Aside,
+    ) -> ToolOutcome {
+        let TooLong { of, id, saved, mut outcome } = long;
+        if outcome.status != CallStatus::Ok {
+            return outcome;
+        }
+        for block in &mut outcome.blocks {
+            let Block::Text { text } = block else { continue };
+            if saved.is_none() && text.chars().count() <= compress::ABOVE {
+                continue;
+            }
+            let (dir, name) = (&self.bench.spill_dir, row.name);
+            let save = || output::save(text, dir, name, id);
+            let (whole, saved) = compress::whole(text, saved.as_deref(), save);
+            let long = compress::Long { of: &of, text: &whole, saved: &saved };
+            *text = compressor.shorten(&long, cancel, aside).await;
+        }
+        outcome
     }
 
     fn finish(&self, row: &Row, id: &CallId, mut outcome: ToolOutcome) -> ToolOutcome {
@@ -256,12 +347,22 @@ impl Tools {
         for block in &mut outcome.blocks {
             let Block::Text { text } = block else { continue };
             self.bench.mask.hide(text);
-            if row.limited && text.len() > output::LIMIT {
+            if row.length == Length::Cap && text.len() > output::LIMIT {
                 *text = output::limited(text, &self.bench.spill_dir, row.name, id);
             }
         }
         outcome
     }
+}
+
+/// A result that may have to be made short.
+struct TooLong<'a> {
+    /// What it is the output of.
+    of: String,
+    id: &'a CallId,
+    /// The file that holds all of it, when the tool made one.
+    saved: Option<PathBuf>,
+    outcome: ToolOutcome,
 }
 
 impl Drop for Tools {
@@ -319,15 +420,51 @@ impl Toolbox for Tools {
         }
     }
 
+    fn cache_key(&self, call: &ToolCall) -> Option<String> {
+        let (row, args) = resolve(call)?;
+        let Value::Object(args) = args else { return None };
+        // What runs beside us may change a file at any moment.
+        if row.reuse == Reuse::Never || self.bench.processes.any_alive() {
+            return None;
+        }
+        Some(format!("{} {}", row.name, canonical(&args)))
+    }
+
+    fn fingerprint<'a>(&'a self, call: &'a ToolCall) -> BoxFuture<'a, Option<String>> {
+        Box::pin(async move {
+            let (row, args) = resolve(call).filter(|(row, _)| row.reuse == Reuse::SameFile)?;
+            match (row.access)(&self.bench, &args).as_slice() {
+                [Access::Read(path)] => stamps::fingerprint(path).await,
+                _ => None,
+            }
+        })
+    }
+
     fn run(&self, call: ToolCall, context: CallContext) -> BoxFuture<'_, ToolOutcome> {
         Box::pin(async move {
             let Some((row, args)) = resolve(&call) else {
                 return ToolOutcome::failed(&unknown(&call));
             };
-            let CallContext { cancel, progress } = context;
-            let job = Job { id: call.id.clone(), cancel, progress };
+            let CallContext { cancel, background, progress, aside } = context;
+            let original: Arc<OnceLock<PathBuf>> = Arc::default();
+            let job = Job {
+                id: call.id.clone(),
+                cancel: cancel.clone(),
+                background,
+                progress,
+                original: Arc::clone(&original),
+            };
+            let of = args.get("command").and_then(Value::as_str).unwrap_or(row.name).to_owned();
             let outcome = (row.run)(&self.bench, args, job).await;
-            self.finish(row, &call.id, outcome)
+            let outcome = self.finish(row, &call.id, outcome);
+            match &self.compressor {
+                Some(compressor) if row.length == Length::Summarize => {
+                    let saved = original.get().cloned();
+                    let long = TooLong { of, id: &call.id, saved, outcome };
+                    self.shorten(compressor, row, long, &cancel, &aside).await
+                }
+                _ => outcome,
+            }
         })
     }
 }

@@ -102,11 +102,21 @@ pub fn ends(head_of: &str, tail_of: &str, left_out: &str) -> String {
 
 /// Saves a text that is too long and returns its ends with the path.
 pub fn limited(text: &str, dir: &Path, tool: &str, id: &CallId) -> String {
-    let saved = create(dir, tool, id)
-        .and_then(|(path, mut file)| file.write_all(text.as_bytes()).map(|()| path));
+    let saved = save(text, dir, tool, id);
     let lines = count(text.lines().count() as u64, "line");
     let whole = format!("{lines}, {} in all; {}", size(text.len() as u64), saved_as(&saved));
     ends(text, text, &whole)
+}
+
+/// Saves a text and returns its path.
+///
+/// # Errors
+/// The system's.
+pub fn save(text: &str, dir: &Path, tool: &str, id: &CallId) -> io::Result<PathBuf> {
+    create(dir, tool, id).and_then(|(path, mut file)| {
+        file.write_all(text.as_bytes())?;
+        Ok(path)
+    })
 }
 
 /// Where the whole text is, or why it is nowhere.

@@ -50,6 +50,14 @@ impl Processes {
         })
     }
 
+    /// Whether anything that was started may still run. Costs little when nothing does.
+    pub fn any_alive(&self) -> bool {
+        self.edit(|sessions| {
+            sessions.retain(|session| session.is_alive());
+            !sessions.is_empty()
+        })
+    }
+
     /// Stops everything that still runs; blocks until it is gone, for [`GRACE`] at most.
     pub fn stop_all(&self) {
         let mut sessions = self.edit(std::mem::take);

@@ -103,6 +103,23 @@ impl Stamps {
     }
 }
 
+/// The present state of a file as the system tells it: device, inode, size, times. `None` when it
+/// can't be looked at.
+pub async fn fingerprint(path: &Path) -> Option<String> {
+    use std::os::unix::fs::MetadataExt;
+    let found = tokio::fs::metadata(path).await.ok()?;
+    Some(format!(
+        "{}:{}:{}:{}.{}:{}.{}",
+        found.dev(),
+        found.ino(),
+        found.size(),
+        found.mtime(),
+        found.mtime_nsec(),
+        found.ctime(),
+        found.ctime_nsec()
+    ))
+}
+
 /// The stamp for this state of the file; an older state is forgotten.
 fn fresh<'a>(files: &'a mut HashMap<PathBuf, Stamp>, path: &Path, hash: u64) -> &'a mut Stamp {
     let empty = || Stamp { hash, full: false, ranges: Vec::new() };

@@ -40,6 +40,8 @@ pub enum Action {
     Editor,
     /// Key help.
     Help,
+    /// Let the running command go on in the background.
+    Background,
     /// End the wait before a retry.
     RetryNow,
     /// Caret or selection up; history or queue on an empty composer.
@@ -165,12 +167,19 @@ pub const ACTIONS: &[ActionRow] = &[
     row(A::Down, "down", &["down", "ctrl+n"], Composer, "later prompts"),
     row(A::Help, "help", &["?"], EmptyComposer, "keys and commands, when nothing is typed"),
     row(A::RetryNow, "retry-now", &["r"], EmptyComposer, "try again now, while a retry waits"),
+    row(
+        A::Background,
+        "background",
+        &["ctrl+b"],
+        Anywhere,
+        "let the running command go on in the background",
+    ),
     row(A::Editor, "editor", &["ctrl+g"], Composer, "write in your editor"),
     row(A::Redraw, "redraw", &["ctrl+l"], Anywhere, "draw the screen again"),
     row(A::Suspend, "suspend", &["ctrl+z"], Anywhere, "suspend; fg comes back"),
     row(A::Undo, "undo", &["ctrl+_", "ctrl+7", "ctrl+/"], Composer, "undo"),
     row(A::Redo, "redo", &["alt+_", "alt+/"], Composer, "redo"),
-    row(A::Left, "left", &["left", "ctrl+b"], Composer, ""),
+    row(A::Left, "left", &["left"], Composer, ""),
     row(A::Right, "right", &["right", "ctrl+f"], Composer, ""),
     row(A::WordLeft, "word-left", &["ctrl+left", "alt+left", "alt+b"], Composer, "word left"),
     row(A::WordRight, "word-right", &["ctrl+right", "alt+right", "alt+f"], Composer, "word right"),

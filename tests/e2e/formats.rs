@@ -2,8 +2,10 @@
 //! speaks and whichever format is printed.
 
 use std::fs;
-use std::process::Output;
+use std::io::{BufRead, BufReader};
+use std::process::{Child, ChildStdout, Output};
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use crate::command::{Print, objects, text};
@@ -130,5 +132,56 @@ fn what_is_piped_in_stands_after_the_prompt() {
         let output = print.run_with_stdin("- old\n+ new\n");
         assert_eq!(text(&output.stdout), "Seen.\n");
         assert_eq!(service.said(0), ["review\n\n- old\n+ new\n"]);
+    }
+}
+
+/// A run in the middle of an answer that does not go on; the lines so far are read.
+fn in_an_answer(service: &Service) -> (Child, BufReader<ChildStdout>, Home) {
+    service.mock.push(service.wire.stalled("It begins and then there is nothing more to come "));
+    let args = ["-m", service.wire.model(), "--output-format", "stream-json", "go"];
+    let mut print = Print::new(&args).envs(service.environment());
+    let mut child = print.command.spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap());
+    let mut line = String::new();
+    while !line.contains("message_delta") {
+        line.clear();
+        assert!(lines.read_line(&mut line).unwrap() > 0, "it ended early");
+    }
+    (child, lines, print.home)
+}
+
+#[test]
+fn an_interrupt_in_an_answer_ends_the_lines_properly() {
+    for wire in Wire::BOTH {
+        let service = Service::start(wire);
+        let (child, lines, _home) = in_an_answer(&service);
+        let id = Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
+        kill_process(id, Signal::INT).unwrap();
+        let rest: Vec<Value> =
+            lines.lines().map(|line| serde_json::from_str(&line.unwrap()).unwrap()).collect();
+        let end = rest.last().unwrap();
+        assert_eq!(end["type"], "run_end");
+        assert_eq!(end["reason"], "aborted", "{end}");
+        assert_eq!(child.wait_with_output().unwrap().status.code(), Some(130));
+    }
+}
+
+#[test]
+fn a_reader_that_leaves_in_an_answer_ends_it_quietly() {
+    for wire in Wire::BOTH {
+        let service = Service::start(wire);
+        // Words enough that one of them meets the closed pipe.
+        let words = "many words ".repeat(5000);
+        service.mock.push(wire.text(&words).paced(std::time::Duration::from_millis(1)));
+        let args = ["-m", wire.model(), "--output-format", "stream-json", "go"];
+        let mut print = Print::new(&args).envs(service.environment());
+        let mut child = print.command.spawn().unwrap();
+        let mut line = String::new();
+        let mut lines = BufReader::new(child.stdout.take().unwrap());
+        lines.read_line(&mut line).unwrap();
+        drop(lines);
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        assert_eq!(text(&output.stderr), "");
     }
 }

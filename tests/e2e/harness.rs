@@ -26,7 +26,7 @@ fn a_resize_reaches_program_and_emulator() {
 
 #[test]
 fn signals_pastes_and_modes_are_seen() {
-    let script = "stty -echo raw; trap 'exit 9' TERM; printf ready; cat -v & wait";
+    let script = "stty -echo raw; trap 'exit 9' TERM; printf ready; while :; do sleep 0.05; done";
     let mut pty = Program::new("sh", &["-c", script]).start();
     pty.wait_for("ready");
     assert!(!pty.modes_restored());

@@ -280,6 +280,9 @@ fn stopping_and_coming_back_keeps_terminal_screen_and_run() {
         pty.send("some words");
         pty.wait_for("shell> some words");
         pty.send(keys::CTRL_C);
+        pty.wait_for("^C");
+        // Some shells show the next prompt only with the next key.
+        pty.send(keys::ENTER);
         at_prompt(&pty);
         pty.enter("jobs > jobs.txt");
         at_prompt(&pty);

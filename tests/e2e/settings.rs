@@ -157,7 +157,7 @@ fn set_up(home: &Home, service: Option<&Service>) -> Pty {
         program = program.env("ANTHROPIC_BASE_URL", &service.mock.base_url());
     }
     let pty = program.start();
-    pty.wait_for("Choose a model");
+    pty.wait_for("Set up a provider");
     pty.wait_for("↑↓ and enter choose");
     pty
 }
@@ -191,7 +191,7 @@ fn a_pasted_key_is_kept_private_and_used_at_once_and_later() {
     assert!(!String::from_utf8_lossy(&pty.raw()).contains(KEY), "the key was shown");
     pty.send(keys::ENTER);
     pty.wait_for(MODE);
-    pty.wait_gone("Choose a model");
+    pty.wait_gone("Set up a provider");
     pty.enter("hello");
     pty.wait_for("The key is good.");
     pty.wait_gone(RUNNING);

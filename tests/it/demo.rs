@@ -45,7 +45,13 @@ impl Talk {
     fn say(&mut self, origin: Origin, text: &str) {
         let id = MessageId(format!("u{}", self.history.len()));
         let blocks = vec![Block::text(text)];
-        self.history.push(Message::User(UserMessage { id, at: Timestamp(0), origin, blocks }));
+        self.history.push(Message::User(UserMessage {
+            id,
+            at: Timestamp(0),
+            origin,
+            blocks,
+            before: None,
+        }));
     }
 
     /// Plays turns until one asks for nothing; gives the last text.
@@ -98,6 +104,7 @@ impl Talk {
             status,
             blocks: vec![Block::text(text)],
             detail,
+            cached: false,
         }
     }
 

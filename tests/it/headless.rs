@@ -160,6 +160,7 @@ fn ended(status: CallStatus, text: &str) -> Event {
         status,
         blocks: vec![Block::text(text)],
         detail: None,
+        cached: false,
     };
     Event::ToolEnd { id: "c1".into(), name: "bash".to_owned(), status, result }
 }

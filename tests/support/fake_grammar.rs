@@ -105,7 +105,10 @@ impl RunCheck {
                 assert!(!self.turn_open, "routes change between turns: {event:?}");
             }
             Event::Reflection { .. } | Event::WrapUp { .. } => self.inside(event),
-            Event::StreamFallback | Event::Usage { .. } | Event::Status { .. } => {}
+            Event::StreamFallback
+            | Event::Usage { .. }
+            | Event::Status { .. }
+            | Event::Notice { .. } => {}
             Event::RunStart { .. }
             | Event::RunEnd { .. }
             | Event::Queue { .. }

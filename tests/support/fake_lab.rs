@@ -13,7 +13,9 @@ use tokio::time::Instant;
 
 use super::fake_grammar::{check_events, check_history};
 use super::fake_model::{FakeModel, Script};
-use super::fake_ports::{CountedIds, FakeGate, FakeJournal, PausedClock, Trace, WholeContext};
+use super::fake_ports::{
+    CountedIds, FakeGate, FakeJournal, FakeNotices, PausedClock, Trace, WholeContext,
+};
 use super::fake_tools::FakeTools;
 
 /// The parts of an agent before it starts.
@@ -22,6 +24,7 @@ pub(crate) struct Lab {
     pub(crate) tools: Arc<FakeTools>,
     pub(crate) gate: Arc<FakeGate>,
     pub(crate) journal: Arc<FakeJournal>,
+    pub(crate) notices: Arc<FakeNotices>,
     pub(crate) trace: Trace,
     pub(crate) config: AgentConfig,
     pub(crate) history: Vec<Message>,
@@ -44,6 +47,7 @@ impl Lab {
             tools: FakeTools::new(trace.clone()),
             gate: FakeGate::new(trace.clone()),
             journal: FakeJournal::new(trace.clone()),
+            notices: Arc::default(),
             context: Arc::new(WholeContext::new(trace.clone())),
             trace,
             config: AgentConfig::default(),
@@ -60,6 +64,7 @@ impl Lab {
             gate: self.gate.clone(),
             context: self.context.clone(),
             journal: self.journal.clone(),
+            notices: self.notices.clone(),
             clock: Arc::new(PausedClock(Instant::now())),
             ids: Arc::new(CountedIds::default()),
             guard: self.guard.clone(),

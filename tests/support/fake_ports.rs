@@ -10,8 +10,8 @@ use codebot::kernel::error::{ContextError, GateError, JournalError};
 use codebot::kernel::event::Approval;
 use codebot::kernel::message::{Message, Timestamp, ToolCall};
 use codebot::kernel::ports::{
-    Clock, Context, Durability, Gate, GateRequest, Ids, Journal, Projection, Record, SystemBlock,
-    Verdict, View,
+    Clock, Context, Durability, Finished, Gate, GateRequest, Ids, Journal, Notices, Projection,
+    Record, SystemBlock, Verdict, View,
 };
 use futures_util::future::BoxFuture;
 use serde_json::{Map, Value};
@@ -177,6 +177,31 @@ impl Journal for FakeJournal {
             self.records.lock().unwrap().push((record.clone(), durability));
             Ok(())
         })
+    }
+}
+
+/// Background work that has ended.
+#[derive(Debug, Default)]
+pub(crate) struct FakeNotices {
+    waiting: Mutex<Vec<Finished>>,
+    pub(crate) acknowledged: Mutex<Vec<String>>,
+}
+
+impl FakeNotices {
+    pub(crate) fn add(&self, id: &str, status: &str, text: &str) {
+        let (id, status, text) = (id.to_owned(), status.to_owned(), text.to_owned());
+        self.waiting.lock().unwrap().push(Finished { id, status, text });
+    }
+}
+
+impl Notices for FakeNotices {
+    fn peek(&self) -> Vec<Finished> {
+        self.waiting.lock().unwrap().clone()
+    }
+
+    fn acknowledge(&self, ids: &[String]) {
+        self.waiting.lock().unwrap().retain(|finished| !ids.contains(&finished.id));
+        self.acknowledged.lock().unwrap().extend_from_slice(ids);
     }
 }
 

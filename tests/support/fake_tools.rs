@@ -5,6 +5,7 @@ use std::fmt::Debug;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use codebot::kernel::dedupe::canonical;
 use codebot::kernel::error::ToolError;
 use codebot::kernel::event::{Preview, Progress};
 use codebot::kernel::message::{Block, CallStatus, ToolCall};
@@ -33,6 +34,8 @@ pub(crate) enum Does {
     Stubborn(u64),
     /// Fails.
     Fail,
+    /// Echoes, and fails without an argument.
+    EchoOrFail,
     /// Runs into its own time limit.
     TimeOut,
     /// Panics.
@@ -48,6 +51,10 @@ pub(crate) struct FakeTool {
     pub(crate) preview: Result<Option<Preview>, ToolError>,
     /// Arguments that must be there.
     pub(crate) required: Vec<&'static str>,
+    /// Whether results may be used again.
+    pub(crate) cacheable: bool,
+    /// The state of what it looks at.
+    pub(crate) fingerprint: Option<String>,
 }
 
 /// One run of a tool.
@@ -93,7 +100,14 @@ impl FakeTools {
         does: Does,
     ) {
         let traits = ToolTraits::new(capability, concurrent, interrupt);
-        let tool = FakeTool { traits, does, preview: Ok(None), required: Vec::new() };
+        let tool = FakeTool {
+            traits,
+            does,
+            preview: Ok(None),
+            required: Vec::new(),
+            cacheable: false,
+            fingerprint: None,
+        };
         self.tools.lock().unwrap().insert(name.to_owned(), tool);
     }
 
@@ -162,6 +176,17 @@ impl Toolbox for FakeTools {
         Box::pin(async move { preview })
     }
 
+    fn cache_key(&self, call: &ToolCall) -> Option<String> {
+        let tool = self.tool(&call.name).filter(|tool| tool.cacheable)?;
+        assert!(!tool.traits.capability.has_side_effects(), "only looks are asked for a key");
+        Some(format!("{} {}", call.name, canonical(&call.args)))
+    }
+
+    fn fingerprint<'a>(&'a self, call: &'a ToolCall) -> BoxFuture<'a, Option<String>> {
+        let fingerprint = self.tool(&call.name).and_then(|tool| tool.fingerprint);
+        Box::pin(async move { fingerprint })
+    }
+
     fn run(&self, call: ToolCall, context: CallContext) -> BoxFuture<'_, ToolOutcome> {
         self.trace.add(format!("run {}", call.id));
         let tool = self.tool(&call.name).expect("looked up before");
@@ -203,7 +228,10 @@ async fn perform(does: Does, said: String, number: usize, context: &CallContext)
             tokio::time::sleep(Duration::from_millis(ms)).await;
             ToolOutcome::ok(said)
         }
-        Does::Fail => ToolOutcome::failed(&ToolError::new("Io", "the disk is on fire")),
+        Does::EchoOrFail if !said.is_empty() => ToolOutcome::ok(said),
+        Does::Fail | Does::EchoOrFail => {
+            ToolOutcome::failed(&ToolError::new("Io", "the disk is on fire"))
+        }
         Does::TimeOut => plain(CallStatus::TimedOut),
         Does::Panic => panic!("the tool panicked"),
         Does::Report => {

@@ -5,7 +5,7 @@ use super::{Executor, Phase, Signal};
 use crate::kernel::call::Refusal;
 use crate::kernel::event::Event;
 use crate::kernel::message::{Block, CallId, CallStatus};
-use crate::kernel::ports::Interrupt;
+use crate::kernel::ports::{Interrupt, ToolOutcome};
 
 /// Why a call was stopped or never started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -135,6 +135,14 @@ impl Executor {
         self.advance();
     }
 
+    /// Asks one running call to go on in the background.
+    pub(crate) fn background(&mut self, id: &CallId) {
+        let entry = self.entries.iter().find(|entry| &entry.call.id == id);
+        if let Some(entry) = entry.filter(|entry| matches!(entry.phase, Phase::Running)) {
+            entry.background.cancel();
+        }
+    }
+
     /// The call was told to stop and did not: its task is dropped, its late result too.
     pub(super) fn detach(&mut self, at: usize) {
         if !matches!(self.entries[at].phase, Phase::Running) {
@@ -150,7 +158,8 @@ impl Executor {
         if self.entries[at].side_effect {
             text.push_str(" It may still be running; inspect the state before trying again.");
         }
-        self.finish(at, CallStatus::Cancelled, vec![Block::text(text)], None);
+        let outcome = ToolOutcome::new(CallStatus::Cancelled, vec![Block::text(text)]);
+        self.finish(at, outcome, false);
     }
 
     /// Ends calls that have not started. `keep_approved` spares the one the user decides about.

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::{Entry, Executor, Halt, Phase, StageBox};
 use crate::kernel::agent::ToolStart;
-use crate::kernel::call::{self, StageDone};
+use crate::kernel::call::{self, Refusal, StageDone, Work};
 use crate::kernel::error::GateError;
 use crate::kernel::event::{Event, Preview};
 use crate::kernel::message::ToolCall;
@@ -40,6 +40,14 @@ impl Executor {
         if self.is_frozen() || !self.may_enter(entry) || self.alone_is_running() {
             return false;
         }
+        let limit = self.cx.config.breaker_limit;
+        if !self.cx.shared.breaker.admits(&entry.call.name, limit) {
+            self.refuse(self.head, Refusal::disabled(&entry.call.name, limit));
+            return true;
+        }
+        // A tool that does not exist can't be disabled either.
+        self.entries[self.head].admitted = !self.is_unknown(self.head);
+        let entry = &self.entries[self.head];
         if let Err(refusal) = &entry.traits {
             let refusal = refusal.clone();
             self.refuse(self.head, refusal);
@@ -49,6 +57,11 @@ impl Executor {
         self.entries[self.head].phase = Phase::Checking;
         self.stage = Some(StageBox(stage));
         false
+    }
+
+    fn is_unknown(&self, at: usize) -> bool {
+        let entry = &self.entries[at];
+        entry.traits.as_ref().is_err_and(|refusal| *refusal == Refusal::unknown(&entry.call.name))
     }
 
     /// What the setting allows while the model is still talking.
@@ -102,13 +115,24 @@ impl Executor {
         let at = self.head;
         let entry = &mut self.entries[at];
         let call = entry.rewritten.take().unwrap_or_else(|| entry.call.clone());
-        let work =
-            call::run(self.cx.ports.clone(), call, entry.cancel.clone(), self.cx.emitter.offer());
+        let cache = self.cx.shared.cache.clone();
+        if entry.side_effect {
+            // Whatever is known may be wrong as soon as the call has begun.
+            cache.invalidate();
+        }
+        let work = Work {
+            call,
+            cancel: entry.cancel.clone(),
+            background: entry.background.clone(),
+            events: self.cx.emitter.offer(),
+            cache: Some(cache).filter(|_| !entry.side_effect),
+        };
+        let work = call::work(self.cx.ports.clone(), work);
         let ends = self.ends.clone();
         let task = self.cx.tasks.spawn(async move {
-            let outcome = work.await;
+            let end = work.await;
             // Nobody listens any more when the call was left behind.
-            let _late = ends.send((at, outcome));
+            let _late = ends.send((at, end));
         });
         entry.task = Some(task.abort_handle());
         entry.phase = Phase::Running;

@@ -113,6 +113,7 @@ impl Run {
         match control {
             Control::Answer { id, answer } => self.exec.answer(&id, answer),
             Control::CancelCall { id } => self.exec.cancel_call(&id),
+            Control::Background { id } => self.exec.background(&id),
             Control::Steered => {
                 if self.shared.lock().queues.has_fresh_steering() {
                     self.exec.steer();

@@ -46,6 +46,7 @@ impl Run {
         if call_ids.is_empty() {
             return Ok(());
         }
+        self.shared.cache.forget(&call_ids);
         let record = Record::Discarded { run: self.id.clone(), turn: self.turn, call_ids };
         Ok(self.ports.journal.append(&record, Durability::Flush).await?)
     }
@@ -139,10 +140,12 @@ impl Run {
 
     /// Adds the executor's counts to the summary.
     pub(in crate::kernel) fn count_calls(&mut self) {
+        self.shared.breaker.turn_over();
         let tally = self.exec.take_tally();
         self.summary.tool_calls += tally.calls;
         self.summary.tool_errors += tally.errors;
         self.summary.denied_unasked += tally.unasked;
+        self.summary.usage += tally.spent;
     }
 
     pub(super) async fn book(&mut self, usage: Usage) {

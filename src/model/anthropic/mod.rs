@@ -65,13 +65,7 @@ impl Anthropic {
 
 impl Model for Anthropic {
     fn info(&self) -> ModelInfo {
-        let connection = &self.connection;
-        self.info
-            .get_or_init(|| {
-                let local = connection.is_loopback();
-                catalog::info(&connection.model_ref(), local, &connection.overrides)
-            })
-            .clone()
+        self.info.get_or_init(|| catalog::info_of(&self.connection)).clone()
     }
 
     fn stream(&self, request: Request) -> BoxFuture<'_, Result<ModelStream, ModelError>> {

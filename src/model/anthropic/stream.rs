@@ -14,6 +14,7 @@ use crate::kernel::ports::StreamEvent;
 use super::super::args::finish_call;
 use super::super::drive::{Decoder, Out, undecodable};
 use super::super::error::{Service, broken, from_body};
+use super::super::wire_ids;
 
 /// An event. Everything that is not on the hot path stays a loose value, so that a service that
 /// adds or changes fields breaks nothing.
@@ -223,23 +224,11 @@ impl Messages {
                     Some(given) if json.trim().is_empty() => given.to_string(),
                     _ => json,
                 };
-                let id = self.distinct_id(id, index);
+                let id = wire_ids::distinct(Some(id), index, &mut self.used_ids);
                 self.held.push((index, finish_call(CallId(id), name, &raw)));
             }
             _ => {}
         }
-    }
-
-    fn distinct_id(&mut self, given: String, index: usize) -> String {
-        let base = if given.is_empty() { format!("call_{index}") } else { given };
-        let mut id = base.clone();
-        let mut n = 2;
-        while self.used_ids.contains(&id) {
-            id = format!("{base}_{n}");
-            n += 1;
-        }
-        self.used_ids.push(id.clone());
-        id
     }
 
     /// Hands out the held calls in block order: what follows them has been seen.

@@ -77,13 +77,7 @@ impl OpenAiChat {
 
 impl Model for OpenAiChat {
     fn info(&self) -> ModelInfo {
-        let connection = &self.connection;
-        self.info
-            .get_or_init(|| {
-                let local = connection.is_loopback();
-                catalog::info(&connection.model_ref(), local, &connection.overrides)
-            })
-            .clone()
+        self.info.get_or_init(|| catalog::info_of(&self.connection)).clone()
     }
 
     fn stream(&self, request: Request) -> BoxFuture<'_, Result<ModelStream, ModelError>> {

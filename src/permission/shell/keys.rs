@@ -135,7 +135,7 @@ fn key(part: &Part) -> Option<Key> {
     let words: Vec<&str> = part.words.iter().map(String::as_str).collect();
     let name = *words.first()?;
     let first = words.get(1).copied().unwrap_or("");
-    if part.writes || part.fed || NEVER.contains(&name) || name.starts_with('-') {
+    if part.writes || NEVER.contains(&name) || name.starts_with('-') {
         return None;
     }
     if !super::tail::is_tame(name, &part.words[1..]) {
@@ -167,10 +167,11 @@ fn open(words: &[&str]) -> Option<Key> {
     words.iter().all(|w| is_plain(w)).then(|| Key { words: owned(words), open: true })
 }
 
-/// The whole command, as long as its text reads back as the same words.
+/// The whole command, as long as its text reads back as the same words and nothing is on its input:
+/// what comes in there is not remembered, and may be a program.
 fn whole(part: &Part) -> Option<Key> {
     let words = &part.words;
-    let plain = words.iter().all(|w| is_plain(w)) && words.len() <= 12;
+    let plain = words.iter().all(|w| is_plain(w)) && words.len() <= 12 && !part.fed;
     plain.then(|| Key { words: words.clone(), open: false })
 }
 

@@ -105,7 +105,7 @@ pub fn judge(line: &str, workdir: &Path, setting: &Setting<'_>) -> Judgement {
     });
     match script {
         Ok(script) => understood(&script, line, workdir, setting, &mut found),
-        Err(why) => not_understood(why, line, workdir, &mut found),
+        Err(why) => not_understood(why, line, workdir, setting, &mut found),
     }
     place_all(setting, &mut found);
     found
@@ -162,7 +162,7 @@ fn understood(
     let walked = walk::walk(script, line, workdir, setting);
     found.parts = walked.parts.iter().map(|part| part.text.clone()).collect();
     if let Some(why) = walked.unclear {
-        return not_understood(why, line, workdir, found);
+        return not_understood(why, line, workdir, setting, found);
     }
     let first = walked.parts.iter().find(|part| !part.read_only);
     let writes: Vec<PathBuf> =
@@ -193,9 +193,15 @@ fn understood(
 }
 
 /// Looks at the words of a line that is not understood as if each could be a file.
-fn not_understood(why: &str, line: &str, workdir: &Path, found: &mut Judgement) {
+fn not_understood(
+    why: &str,
+    line: &str,
+    workdir: &Path,
+    setting: &Setting<'_>,
+    found: &mut Judgement,
+) {
     found.class = Class::NotUnderstood;
-    found.reason = format!("the command is not fully understood: it {why}");
+    found.reason = format!("is not fully understood: it {why}");
     found.sensitive.extend(sensitive::mentioned(line).map(|what| ("the command".to_owned(), what)));
     if found.parts.is_empty() {
         found.parts = vec![line.to_owned()];
@@ -203,13 +209,31 @@ fn not_understood(why: &str, line: &str, workdir: &Path, found: &mut Judgement) 
     let words = found.views.iter().flat_map(Loose::args).map(|word| {
         word.rsplit_once(['=', '<', '>']).map_or(word.as_str(), |(_, value)| value).trim()
     });
-    let paths = words
-        .filter(|w| !w.is_empty() && !w.starts_with('-') && !w.contains("://"))
-        .filter(|w| !w.contains(['$', '`', ' ', '\n', '*', '?']))
-        .map(|word| workdir.join(word))
-        .filter(|path| walk::is_likely(path));
-    found.named = paths.collect();
+    let places = words.filter_map(|word| named(word, workdir, setting.places.home()));
+    found.named = places.filter(|path| walk::is_likely(path)).collect();
     found.touches = found.named.iter().map(|path| (path.clone(), Use::Write)).collect();
+    found.touches.push((workdir.to_path_buf(), Use::Look));
+}
+
+/// The place that a word may name, as far as it is fixed: `~/a/*` is `~/a`.
+fn named(word: &str, workdir: &Path, home: Option<&Path>) -> Option<PathBuf> {
+    if word.is_empty() || word.starts_with('-') || word.contains("://") {
+        return None;
+    }
+    let below_home = ["~/", "$HOME/", "${HOME}/"].iter().find_map(|mark| word.strip_prefix(mark));
+    let (base, rest) = match below_home {
+        Some(rest) => (home?, rest),
+        None => (workdir, word),
+    };
+    let fixed = match rest.find(['$', '`', '*', '?', '[', '{']) {
+        Some(at) => match rest[..at].rfind('/') {
+            Some(slash) => &rest[..slash.max(1)],
+            None if below_home.is_some() => "",
+            None => return None,
+        },
+        None => rest,
+    };
+    (!fixed.contains([' ', '\n'])).then(|| base.join(fixed))
 }
 
 /// Sorts the touched files by where they lie.

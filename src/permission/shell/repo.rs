@@ -38,8 +38,18 @@ pub fn plants_rust(dir: &Path) -> bool {
         "git-fetch-with-cli",
         "\\",
     ];
+    is_planted(dir, &SETTINGS)
+}
+
+/// Whether a version manager that stands before a tool could run a program of the project's own.
+pub fn plants_versions(dir: &Path) -> bool {
+    is_planted(dir, &[(".tool-versions", &["path:"])])
+}
+
+/// Whether one of these files, in `dir` or above it, holds one of its words.
+fn is_planted(dir: &Path, settings: &[(&str, &[&str])]) -> bool {
     dir.ancestors().any(|folder| {
-        SETTINGS.iter().any(|(name, words)| {
+        settings.iter().any(|(name, words)| {
             // An unreadable file is as good as a hostile one; a missing one is fine.
             match std::fs::read_to_string(folder.join(name)) {
                 Ok(text) => words.iter().any(|word| text.contains(word)),

@@ -10,6 +10,12 @@ pub const BUILTINS: [&str; 13] = [
     "set",
 ];
 
+/// Tools that a version manager often stands before, which then reads files of the project.
+pub const MANAGED: [&str; 12] = [
+    "cargo", "rustc", "rustup", "python", "python3", "pip", "pip3", "node", "npm", "go", "java",
+    "ruby",
+];
+
 const fn row(name: &'static str, flags: &'static str, operands: Operands) -> Spec {
     Spec { name, flags, operands, harmless: false }
 }

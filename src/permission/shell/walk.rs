@@ -275,6 +275,9 @@ impl Walker<'_> {
         {
             return Err("runs a toolchain that the project may have replaced".to_owned());
         }
+        if table::MANAGED.contains(&name) && bases.iter().any(|b| repo::plants_versions(b)) {
+            return Err("runs a tool that the project may have replaced".to_owned());
+        }
         let first = args.first().map_or("", |w| w.text.as_str());
         let sub =
             table::SUBCOMMANDS.iter().find(|(tool, spec)| *tool == name && spec.name == first);
@@ -318,7 +321,12 @@ impl Walker<'_> {
     fn opaque(&mut self, args: &[Word], bases: &Bases, usage: Use) {
         for word in args.iter().filter(|w| !w.text.contains("://")) {
             let text = word.text.as_str();
-            let value = text.split_once('=').map_or(text, |(_, value)| value);
+            let value = match text.split_once('=') {
+                Some((_, value)) => value,
+                // `-C/place`: a value right behind its letter.
+                None if text.starts_with('-') && text.find('/') == Some(2) => &text[2..],
+                None => text,
+            };
             if value.is_empty() || value.contains([' ', '\n', '\t']) || value.starts_with('-') {
                 continue;
             }

@@ -1,7 +1,7 @@
 //! The active run as the run line shows it: since when, what it does, what it cost so far.
 
-use crate::kernel::event::{Delta, Event};
-use crate::kernel::message::Usage;
+use crate::kernel::event::{Delta, Event, Preview};
+use crate::kernel::message::{CallId, Usage};
 
 /// Time between two pictures of the spinner, in milliseconds: quick enough to look
 /// alive, slow enough to cost next to nothing.
@@ -40,6 +40,8 @@ pub struct Activity {
     doing: String,
     usage: Usage,
     retry: Option<RetryWait>,
+    /// Commands that have started and not ended.
+    shells: Vec<CallId>,
 }
 
 impl Activity {
@@ -73,6 +75,11 @@ impl Activity {
         self.retry
     }
 
+    /// The command that was started last.
+    pub fn shell(&self) -> Option<&CallId> {
+        self.shells.last()
+    }
+
     /// A prompt was sent.
     pub fn ask(&mut self, now_ms: u64) {
         *self = Self { run: Run::Asked, since_ms: now_ms, ..Self::default() };
@@ -98,6 +105,13 @@ impl Activity {
     /// Follows the run.
     pub fn apply(&mut self, event: &Event, now_ms: u64) {
         match event {
+            Event::ToolStart { call, preview: Some(Preview::Command { .. }) } => {
+                self.shells.push(call.id.clone());
+            }
+            Event::ToolEnd { id, .. } => self.shells.retain(|shell| shell != id),
+            _ => {}
+        }
+        match event {
             Event::RunStart { .. } => {
                 if self.run == Run::Idle {
                     self.ask(now_ms);
@@ -110,6 +124,7 @@ impl Activity {
             Event::RunEnd { .. } => {
                 self.run = Run::Idle;
                 self.retry = None;
+                self.shells.clear();
             }
             Event::Usage { usage, .. } => self.usage += *usage,
             Event::Retry { attempt, max, delay_ms, .. } => {

@@ -356,10 +356,13 @@ fn what(approval: &Approval) -> Vec<(Tone, String)> {
 
 fn why(approval: &Approval) -> Vec<(Tone, String)> {
     let mut lines = vec![(Tone::Text, sanitize::visible(&approval.reason).into_owned())];
-    if !approval.parts.is_empty() {
+    // The one file of a diff stands in the title.
+    let is_file = approval.parts.len() == 1 && matches!(approval.preview, Some(Preview::Diff(_)));
+    let parts = if is_file { &[] } else { approval.parts.as_slice() };
+    if !parts.is_empty() {
         lines.push((Tone::Dim, "judged one by one:".to_owned()));
     }
-    for part in &approval.parts {
+    for part in parts {
         lines.extend(shown_lines(part).map(|line| (Tone::Text, format!("  {line}"))));
     }
     if let Some(rule) = &approval.rule {

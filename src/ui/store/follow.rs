@@ -1,9 +1,10 @@
 //! What the loop and the application report, and what follows from it.
 
+use super::overlay::Overlay;
 use super::send::{command, deliver_pending, take_back};
 use super::setup::SetupPanel;
 use super::{Effect, Exit, Phase, Store, Trust};
-use crate::app::service::{Level, Ready, Update};
+use crate::app::service::{JobLine, Level, Ready, Update};
 use crate::kernel::command::{Command, Mode};
 use crate::kernel::event::{EndReason, Event, QueueItem, RunSummary};
 use crate::ui::store::activity::Run;
@@ -80,6 +81,7 @@ pub(super) fn news(store: &mut Store, news: Update, out: &mut Vec<Effect>) {
     match news {
         Update::Ready(ready) => open(store, &ready, out),
         Update::Setup(setup) => store.setup.get_or_insert_with(SetupPanel::default).update(&setup),
+        Update::Jobs(lines) => jobs(store, lines),
         Update::Branch(branch) => store.status.branch = branch,
         Update::Notice { level, text } => store.notice(level, &text),
         Update::Failed(failure) => {
@@ -89,6 +91,17 @@ pub(super) fn news(store: &mut Store, news: Update, out: &mut Vec<Effect>) {
             let code = closing_code(store).unwrap_or(0);
             out.push(Effect::Leave(Exit { code, error: None }));
         }
+    }
+}
+
+/// The list of jobs is new: ends are told, and a page that was asked for opens.
+fn jobs(store: &mut Store, lines: Vec<JobLine>) {
+    for ended in store.jobs.update(lines) {
+        store.status.hint(ended.clone(), store.now_ms);
+        store.notice(Level::Info, &ended);
+    }
+    if let Some(page) = store.jobs.page() {
+        store.overlay = Some(Overlay::Text(page));
     }
 }
 
@@ -103,6 +116,7 @@ fn open(store: &mut Store, ready: &Ready, out: &mut Vec<Effect>) {
         store.scroll.end();
         store.activity = super::Activity::default();
         store.approvals.clear();
+        store.jobs = super::Jobs::default();
         store.queue.clear();
         store.unconfirmed.clear();
     }

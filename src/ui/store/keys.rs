@@ -73,11 +73,21 @@ fn anywhere(store: &mut Store, action: Option<Action>, out: &mut Vec<Effect>) ->
         Some(Action::PreviousTurn) => store.scroll.turn(false, &store.transcript),
         Some(Action::NextTurn) => store.scroll.turn(true, &store.transcript),
         Some(Action::FoldAll) => store.transcript.fold_all(),
+        Some(Action::Background) => background(store, out),
         Some(Action::Redraw) => out.push(Effect::Redraw),
         Some(Action::Suspend) => out.push(Effect::Suspend),
         _ => return false,
     }
     true
+}
+
+/// Ctrl+B: the command that runs goes on in the background. Without one it is the caret's key.
+fn background(store: &mut Store, out: &mut Vec<Effect>) {
+    match store.activity.shell().cloned() {
+        Some(id) => out.push(command(Command::Background { id })),
+        None if focus(store) == Focus::Composer => store.composer.left(),
+        None => {}
+    }
 }
 
 fn paste(store: &mut Store, text: &str) {

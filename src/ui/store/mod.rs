@@ -7,6 +7,7 @@ pub mod composer;
 pub mod focus;
 pub mod follow;
 pub mod history;
+pub mod jobs;
 pub mod keys;
 pub mod line;
 pub mod overlay;
@@ -26,6 +27,7 @@ use self::activity::{Activity, Run, SPINNER_MS};
 use self::approvals::Approvals;
 use self::composer::Composer;
 use self::history::History;
+use self::jobs::Jobs;
 use self::overlay::Overlay;
 use self::scroll::{Scroll, Settled};
 use self::setup::SetupPanel;
@@ -161,6 +163,8 @@ pub struct Store {
     pub activity: Activity,
     /// The footer.
     pub status: Status,
+    /// Work beside the run.
+    pub jobs: Jobs,
     /// Messages that wait in the loop.
     pub queue: Vec<QueueItem>,
     /// Prompts that wait for a session, or for the end of a run that is being stopped.
@@ -199,6 +203,7 @@ impl Store {
             approvals: Approvals::default(),
             activity: Activity::default(),
             status: Status::default(),
+            jobs: Jobs::default(),
             queue: Vec::new(),
             pending: settings.first_prompt.into_iter().collect(),
             theme: settings.theme,
@@ -305,6 +310,12 @@ fn tick(store: &mut Store, out: &mut Vec<Effect>) {
 /// Begins to close; the screen is left when the application says so, or after [`CLOSE_MS`].
 fn close(store: &mut Store, code: u8, out: &mut Vec<Effect>) {
     if store.closing_since().is_some() {
+        return;
+    }
+    if code == 0 && store.jobs.asks_before_quit(store.now_ms) {
+        let question = store.jobs.question();
+        store.status.hint(question.clone(), store.now_ms);
+        store.notice(Level::Warning, &question);
         return;
     }
     store.phase = Phase::Closing { since_ms: store.now_ms, code };

@@ -156,6 +156,10 @@ fn carry_out(store: &mut Store, row: &SlashRow, rest: &str, out: &mut Vec<Effect
         SlashKind::Mode => mode_command(store, rest, out),
         SlashKind::Status => store.overlay = Some(Overlay::Text(status_page(store))),
         SlashKind::Queue => open_queue(store),
+        SlashKind::Tasks => {
+            store.jobs.want_page();
+            out.push(Effect::Request(Request::Jobs));
+        }
         SlashKind::Copy => copy(store, out),
         SlashKind::Quit => close(store, 0, out),
     }

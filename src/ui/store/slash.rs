@@ -13,6 +13,8 @@ pub enum SlashKind {
     Status,
     /// The queue panel.
     Queue,
+    /// The page of background tasks.
+    Tasks,
     /// Copies the last answer.
     Copy,
     /// Leaves.
@@ -51,6 +53,7 @@ pub const SLASH: &[SlashRow] = &[
     row("mode", "[name]", "show or change the permission mode", SlashKind::Mode, false),
     row("status", "", "model, session, tokens, cost", SlashKind::Status, false),
     row("queue", "", "edit messages that wait", SlashKind::Queue, false),
+    row("tasks", "", "what runs in the background", SlashKind::Tasks, false),
     row("copy", "", "copy the last answer", SlashKind::Copy, false),
     row("quit", "", "leave", SlashKind::Quit, false),
 ];

@@ -3,7 +3,7 @@
 
 use crate::app::service::Ready;
 use crate::kernel::command::Mode;
-use crate::kernel::event::Event;
+use crate::kernel::event::{Event, Purpose};
 use crate::kernel::message::{Message, Usage};
 use crate::kernel::ports::ModelInfo;
 
@@ -55,7 +55,9 @@ impl Status {
     /// Follows the run.
     pub fn apply(&mut self, event: &Event) {
         match event {
-            Event::Usage { usage, .. } => self.add(*usage),
+            Event::Usage { purpose: Purpose::Main, usage } => self.add(*usage),
+            // Another model's tokens: they fill no window here, and their price is not known.
+            Event::Usage { usage, .. } => self.usage += *usage,
             Event::Mode { mode } => self.mode = *mode,
             _ => {}
         }

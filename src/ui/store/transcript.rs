@@ -174,8 +174,10 @@ impl Transcript {
                     self.notice(level, &text);
                 }
             }
-            // Counters, queues, mode and refusals belong to other parts of the screen.
+            // News of background work is a message too; the rest belongs to other parts of the
+            // screen.
             Event::Usage { .. }
+            | Event::Notice { .. }
             | Event::TurnEnd { .. }
             | Event::Queue { .. }
             | Event::QueueReturned { .. }
@@ -218,7 +220,10 @@ impl Transcript {
             Origin::Prompt => self.push(CellKind::User { text, mark: None }),
             Origin::Steer => self.push(CellKind::User { text, mark: Some("steer") }),
             Origin::FollowUp => self.push(CellKind::User { text, mark: Some("follow-up") }),
-            Origin::Notice => self.push(CellKind::Notice { level: Level::Info, text }),
+            Origin::Notice => {
+                let text = told(&text);
+                self.push(CellKind::Notice { level: Level::Info, text })
+            }
             Origin::Resume => {
                 let text = "the answer hit the output limit and goes on".to_owned();
                 self.push(CellKind::Notice { level: Level::Info, text })
@@ -289,6 +294,13 @@ impl Transcript {
         self.cells.extend(tail.into_iter().filter(|cell| !gone(cell)));
         self.version += 1;
     }
+}
+
+/// News for the model as people read it: without the marks around it.
+fn told(text: &str) -> String {
+    let lines = text.lines().filter(|line| !line.trim().starts_with(['<']));
+    let plain = lines.collect::<Vec<_>>().join("\n");
+    plain.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
 }
 
 /// An error without the words that tell programs its class: `LLM call failed: <Kind>: `.

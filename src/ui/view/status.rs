@@ -106,6 +106,9 @@ fn parts(store: &Store) -> Vec<(u8, Piece)> {
     } else {
         add(1, "starting…".to_owned());
     }
+    if let Some(jobs) = store.jobs.label() {
+        add(0, format!("⚙ {jobs}"));
+    }
     if let Some(tokens) = tokens(status.usage) {
         let cached = match status.usage.cache_read {
             0 => String::new(),

@@ -45,9 +45,7 @@ fn rows(store: &Store, width: u16) -> Vec<Vec<Piece>> {
         rows.push(fact("workspace", &status.workspace));
     }
     match &status.model {
-        Some(model) if status.demo => {
-            rows.push(fact("model", &format!("{} (scripted demo)", model.model)));
-        }
+        Some(_) if status.demo => rows.push(fact("model", "scripted demo: no key, no network")),
         Some(model) => rows.push(fact("model", &model.model.to_string())),
         None if store.setup.is_some() => {}
         None => rows.push(fact("model", "starting…")),

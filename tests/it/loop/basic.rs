@@ -16,7 +16,13 @@ use super::fake_ports::Rule;
 fn user(text: &str) -> Message {
     let blocks = vec![Block::text(text)];
     let id = format!("old-{text}").as_str().into();
-    Message::User(UserMessage { id, at: Timestamp(1), origin: Origin::Prompt, blocks })
+    Message::User(UserMessage {
+        id,
+        at: Timestamp(1),
+        origin: Origin::Prompt,
+        blocks,
+        before: None,
+    })
 }
 
 fn answer(text: &str, stop: Stop) -> Message {

@@ -13,11 +13,15 @@ mod fake_tools;
 
 mod abort;
 mod basic;
+mod breaker;
 mod budget;
+mod cache;
 mod facts;
 mod guard;
 mod length;
 mod monitor;
+mod notices;
+mod order;
 mod pipeline;
 mod queues;
 mod random;

@@ -14,7 +14,7 @@ use super::fake_lab::line;
 fn user(text: &str) -> Message {
     let blocks = vec![Block::text(text)];
     let (id, at) = ("u".into(), Timestamp(1));
-    Message::User(UserMessage { id, at, origin: Origin::Prompt, blocks })
+    Message::User(UserMessage { id, at, origin: Origin::Prompt, blocks, before: None })
 }
 
 fn asks(ids: &[&str]) -> Message {
@@ -45,6 +45,7 @@ fn result(id: &str, text: &str) -> Message {
         status: CallStatus::Ok,
         blocks: vec![Block::text(text)],
         detail: None,
+        cached: false,
     })
 }
 

@@ -24,8 +24,8 @@ async fn a_wrong_key_names_the_variable_to_set() {
     assert_eq!((error.kind, error.status), (Kind::Auth, Some(401)));
     assert_eq!(
         error.message,
-        "anthropic refused the key (401): set ANTHROPIC_API_KEY or run codebot and choose \
-         \"set up a provider\""
+        "anthropic refused the key (401): correct ANTHROPIC_API_KEY, or api_key under \
+         [providers.anthropic] in the config file"
     );
     // A provider of one's own has no variable.
     let model = codebot::model::connect_with(

@@ -79,7 +79,7 @@ fn a_bare_model_name_finds_its_provider() {
 fn errors_name_the_remedy() {
     assert_eq!(
         problem(Some("anthropic/x"), &[]),
-        "anthropic needs a key: set ANTHROPIC_API_KEY or run codebot and choose \"set up a provider\""
+        "anthropic needs a key: set ANTHROPIC_API_KEY, or paste one in the set-up panel of codebot"
     );
     assert_eq!(
         problem(Some("antropic/x"), &[]),

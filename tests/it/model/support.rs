@@ -216,7 +216,13 @@ pub(crate) fn user(text: &str) -> Message {
 }
 
 pub(crate) fn user_blocks(origin: Origin, blocks: Vec<Block>) -> Message {
-    Message::User(UserMessage { id: MessageId::default(), at: Timestamp(0), origin, blocks })
+    Message::User(UserMessage {
+        id: MessageId::default(),
+        at: Timestamp(0),
+        origin,
+        blocks,
+        before: None,
+    })
 }
 
 pub(crate) fn assistant(blocks: Vec<Block>) -> Message {
@@ -259,6 +265,7 @@ pub(crate) fn result_blocks(id: &str, status: CallStatus, blocks: Vec<Block>) ->
         status,
         blocks,
         detail: None,
+        cached: false,
     })
 }
 

@@ -61,6 +61,19 @@ fn a_toolchain_setting_is_seen_however_its_key_is_spelled() {
 }
 
 #[test]
+fn a_version_manager_that_would_run_the_projects_program_is_seen() {
+    let fixture = Fixture::new();
+    let gate = fixture.gate(Mode::Balanced);
+    put(&fixture, ".tool-versions", "nodejs 22.1.0\n");
+    assert_eq!(fixture.shell_did(&gate, "node -v && go version"), Did::Allow);
+    put(&fixture, ".tool-versions", "nodejs path:./evil\n");
+    for line in ["node -v", "cd src && python3 --version", "go version", "npm ls"] {
+        assert_eq!(fixture.shell_did(&gate, line), Did::Ask, "{line}");
+    }
+    assert_eq!(fixture.shell_did(&gate, "ls"), Did::Allow);
+}
+
+#[test]
 fn options_that_change_how_folders_are_read_are_not_harmless() {
     let fixture = Fixture::new();
     symlink("../..", fixture.ws().join("src/up")).unwrap();
@@ -305,4 +318,32 @@ fn flags_of_a_command_that_has_none_are_judged_without_harm() {
         fixture.shell_did(&gate, line);
     }
     assert_eq!(fixture.shell_did(&gate, "rev -x f"), Did::Ask);
+}
+
+#[test]
+fn trust_does_not_leave_the_workspace_by_a_line_that_is_not_understood() {
+    let fixture = Fixture::new();
+    let gate = fixture.gate(Mode::Trust);
+    let line = "for f in *; do cat $f; done";
+    let from = |workdir: std::path::PathBuf| {
+        let access = codebot::kernel::ports::Access::Shell { command: line.to_owned(), workdir };
+        super::fixture::did(&verdict(&gate, "bash", Capability::Shell, &[access]))
+    };
+    assert_eq!(from(fixture.ws()), Did::Allow);
+    assert_eq!(from(fixture.home()), Did::Ask);
+    std::fs::write(fixture.home().join("notes"), "").unwrap();
+    for line in [
+        "X=1 cat ~/notes",
+        "X=1 cat $HOME/notes",
+        "X=1 cat ${HOME}/*",
+        "X=1 cat ~/.ssh/*",
+        "tar -cf x.tar -C/etc .",
+    ] {
+        assert_eq!(fixture.shell_did(&gate, line), Did::Ask, "{line}");
+    }
+    for line in
+        ["X=1 cat src/*", "echo \"$X\"", "for f in *.rs; do wc $f; done", "X=1 sed s/a/b/ f"]
+    {
+        assert_eq!(fixture.shell_did(&gate, line), Did::Allow, "{line}");
+    }
 }

@@ -146,6 +146,8 @@ continue_partial = false
 start = "read_only"
 max_concurrency = 2
 bash_timeout_s = 5
+[background]
+wake = true
 [ui]
 theme = "light"
 mouse = false
@@ -164,6 +166,7 @@ reduced_motion = true
     assert_eq!((config.limits.max_cost, config.limits.max_minutes), (Some(1.5), Some(3)));
     assert_eq!((config.route.medium, config.route.fast[0].as_str()), (5, "what time*"));
     assert_eq!(config.tools.start, ToolStart::ReadOnly);
+    assert!(config.background.wake);
     assert_eq!(config.ui.theme, "light");
     // The file above sets every key that there is.
     assert_eq!(loaded.origins.len(), KEYS.len(), "{:?}", loaded.origins);

@@ -28,6 +28,7 @@ fn a_message_counts_what_the_model_sees() {
         at: START,
         origin: Origin::Prompt,
         blocks: vec![image, Block::text("abcd")],
+        before: None,
     });
     assert_eq!(estimate::message(&picture), 1201);
     assert_eq!(estimate::message(&note("n", "only for people")), 0);

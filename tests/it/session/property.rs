@@ -91,6 +91,7 @@ fn user_record() -> impl Strategy<Value = Record> {
                 at: Timestamp(at),
                 origin: Origin::Steer,
                 blocks: texts.into_iter().map(Block::text).collect(),
+                before: None,
             }))
         },
     )

@@ -20,6 +20,7 @@ pub(super) fn user(id: &str, text: &str) -> Message {
         at: Timestamp(START.0 + 1000),
         origin: Origin::Prompt,
         blocks: vec![Block::text(text)],
+        before: None,
     })
 }
 
@@ -51,6 +52,7 @@ pub(super) fn result(id: &str, call: &ToolCall, text: &str) -> Message {
         status: CallStatus::Ok,
         blocks: vec![Block::text(text)],
         detail: None,
+        cached: false,
     })
 }
 

@@ -184,7 +184,7 @@ async fn keys_of_providers_are_not_in_the_environment_and_masked_in_output() {
 async fn progress_comes_at_most_every_50_ms_and_only_on_change() {
     let desk = Desk::new();
     let (progress, seen) = recorder();
-    let context = CallContext { cancel: CancellationToken::new(), progress };
+    let context = CallContext::new(CancellationToken::new(), progress);
     let command = "for i in $(seq 40); do echo $i; sleep 0.01; done; sleep 0.2; printf last";
     desk.tools.run(call("bash", line(command)), context).await;
     let seen = seen.lock().unwrap();

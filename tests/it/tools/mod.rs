@@ -2,7 +2,9 @@
 
 mod bash;
 mod capture;
+mod compress;
 mod edit;
+mod jobs;
 mod process;
 mod read;
 mod schema;
@@ -112,7 +114,7 @@ fn call(name: &str, args: Value) -> ToolCall {
 }
 
 fn context() -> CallContext {
-    CallContext { cancel: CancellationToken::new(), progress: ProgressSink::none() }
+    CallContext::new(CancellationToken::new(), ProgressSink::none())
 }
 
 /// A sink that keeps every report.

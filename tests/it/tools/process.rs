@@ -14,12 +14,12 @@ fn line(command: &str) -> Value {
 }
 
 /// Whether a process with that word on its command line lives.
-fn lives(word: &str) -> bool {
+pub(super) fn lives(word: &str) -> bool {
     let found = std::process::Command::new("pgrep").args(["-f", "--", word]).output().unwrap();
     !found.stdout.is_empty()
 }
 
-async fn gone(word: &str) -> bool {
+pub(super) async fn gone(word: &str) -> bool {
     for _ in 0..100 {
         if !lives(word) {
             return true;
@@ -131,7 +131,7 @@ async fn a_command_that_ignores_term_is_killed() {
 async fn a_cancelled_command_changes_nothing_later() {
     let desk = Desk::new();
     let cancel = CancellationToken::new();
-    let context = CallContext { cancel: cancel.clone(), progress: ProgressSink::none() };
+    let context = CallContext::new(cancel.clone(), ProgressSink::none());
     let run =
         desk.tools.run(call("bash", line("echo on; sleep 0.6; echo late > late.txt")), context);
     let stop = async {

@@ -247,7 +247,7 @@ async fn a_cancelled_search_ends_at_once() {
         ("ls", json!({})),
         ("read", json!({"file_path": "a.txt"})),
     ] {
-        let context = CallContext { cancel: cancel.clone(), progress: ProgressSink::none() };
+        let context = CallContext::new(cancel.clone(), ProgressSink::none());
         let outcome = desk.tools.run(call(name, args), context).await;
         assert_eq!(outcome.status, CallStatus::Cancelled);
     }

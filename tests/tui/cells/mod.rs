@@ -32,6 +32,7 @@ fn result(id: &str, tool: &str, status: CallStatus, text: &str) -> ToolMessage {
         status,
         blocks: vec![Block::text(text)],
         detail: None,
+        cached: false,
     }
 }
 
@@ -46,6 +47,7 @@ fn user(text: &str, origin: Origin) -> Message {
         at: Timestamp(0),
         origin,
         blocks: vec![Block::text(text)],
+        before: None,
     })
 }
 

@@ -10,3 +10,4 @@ mod sizes;
 mod small;
 mod stage;
 mod starting;
+mod tasks;

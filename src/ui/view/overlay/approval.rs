@@ -2,7 +2,7 @@
 
 use ratatui::layout::{Position, Rect};
 
-use super::{input, inside};
+use super::{input, inside, keys};
 use crate::ui::store::Store;
 use crate::ui::store::approvals::{Page, Tone};
 use crate::ui::text::role::Role;
@@ -74,8 +74,15 @@ pub(super) fn draw(store: &Store, area: Rect, canvas: &mut Canvas<'_>) -> Option
     let mut notes = notes(store, area.width);
     let mut body = approvals.body(text_width(area.width));
     // What is asked comes before why; a note gives way to the first rows of the text.
+    let wanted = notes.len();
     notes.truncate(room.saturating_sub(body.len().min(3)));
+    if notes.len() < wanted
+        && let Some((_, last)) = notes.last_mut()
+    {
+        last.push_str(" …");
+    }
     let shown = room - notes.len();
+    let is_cut = body.len() > shown;
     cut(&mut body, approvals.scroll(), shown);
     let mut row = 1;
     for (tone, text) in body.iter().take(shown) {
@@ -93,15 +100,16 @@ pub(super) fn draw(store: &Store, area: Rect, canvas: &mut Canvas<'_>) -> Option
     if !approvals.words().is_empty() {
         return input(canvas, inner, row, "No: ", approvals.words(), false);
     }
-    canvas.row(inner, row, &[Piece::new(Role::Dim, keys(approvals.page()))]);
+    keys(canvas, inner, row, hints(approvals.page(), is_cut));
     None
 }
 
-fn keys(page: Page) -> &'static str {
+fn hints(page: Page, is_cut: bool) -> &'static [&'static str] {
     match page {
-        Page::Summary => "enter confirms · esc refuses · d all of it · w why",
-        Page::Full => "↑↓ scroll · enter confirms · esc or d back",
-        Page::Why => "↑↓ scroll · enter confirms · esc or w back",
+        Page::Summary if is_cut => &["enter confirms", "esc refuses", "d all", "w why"],
+        Page::Summary => &["enter confirms", "esc refuses", "w why"],
+        Page::Full => &["enter confirms", "esc or d back", "↑↓ scroll"],
+        Page::Why => &["enter confirms", "esc or w back", "↑↓ scroll"],
     }
 }
 

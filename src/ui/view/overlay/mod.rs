@@ -70,6 +70,20 @@ fn option_of(number: usize, digits: usize, text: &str, selected: bool) -> Vec<Pi
     vec![Piece::new(role, format!("{mark}{number:>digits$} ")), Piece::new(role, text)]
 }
 
+/// The line of keys: the most important first, as many as fit whole.
+fn keys(canvas: &mut Canvas<'_>, area: Rect, row: usize, parts: &[&str]) {
+    let mut line = String::new();
+    for part in parts {
+        let dot = if line.is_empty() { "" } else { " · " };
+        if !line.is_empty() && width(&line) + width(dot) + width(part) > usize::from(area.width) {
+            break;
+        }
+        line.push_str(dot);
+        line.push_str(part);
+    }
+    canvas.row(area, row, &[Piece::new(Role::Dim, line)]);
+}
+
 /// A line being typed after a label; returns the caret's cell. A long line shows its end.
 fn input(
     canvas: &mut Canvas<'_>,

@@ -2,7 +2,7 @@
 
 use ratatui::layout::{Position, Rect};
 
-use super::{input, inside};
+use super::{input, inside, keys};
 use crate::ui::store::Store;
 use crate::ui::store::queue::{QueuePanel, mark, word};
 use crate::ui::text::role::Role;
@@ -47,11 +47,11 @@ pub(super) fn draw(
             canvas.row(inner, row, &[Piece::new(Role::Dim, label), Piece::new(role, text)]);
         }
     }
-    let keys = if panel.edit().is_some() {
-        "enter saves · esc leaves it as it was"
+    let hints: &[&str] = if panel.edit().is_some() {
+        &["enter saves", "esc leaves it as it was"]
     } else {
-        "e edit · d drop · tab kind · s send now · shift+↑↓ move · esc closes"
+        &["esc closes", "e edit", "d drop", "tab kind", "s send now", "shift+↑↓ move"]
     };
-    canvas.row(inner, store.queue.len().min(room) + 1, &[Piece::new(Role::Dim, keys)]);
+    keys(canvas, inner, store.queue.len().min(room) + 1, hints);
     caret
 }

@@ -2,7 +2,7 @@
 
 use ratatui::layout::{Position, Rect};
 
-use super::{input, inside, option_of};
+use super::{input, inside, keys, option_of};
 use crate::ui::store::setup::SetupPanel;
 use crate::ui::text::role::Role;
 use crate::ui::text::wrap::soft_ranges;
@@ -30,7 +30,7 @@ pub(super) fn height(panel: &SetupPanel, width: u16) -> usize {
 pub(super) fn draw(panel: &SetupPanel, area: Rect, canvas: &mut Canvas<'_>) -> Option<Position> {
     canvas.rule(area, 0, Role::Border);
     let inner = inside(area);
-    canvas.row(inner, 0, &[Piece::new(Role::Title, "Choose a model").bold()]);
+    canvas.row(inner, 0, &[Piece::new(Role::Title, "Set up a provider").bold()]);
     let typing = panel.key_line();
     let frame = FRAME + usize::from(typing.is_some());
     let mut reason = reason(panel, area.width);
@@ -56,15 +56,16 @@ pub(super) fn draw(panel: &SetupPanel, area: Rect, canvas: &mut Canvas<'_>) -> O
         row += 1;
     }
     let below = panel.offers().len().saturating_sub(first + room);
-    let keys = if panel.is_sent() {
-        "starting…".to_owned()
+    let more = format!("↓ {below} more");
+    let hints: &[&str] = if panel.is_sent() {
+        &["starting…"]
     } else if typing.is_some() {
-        "paste the key · enter saves it · esc back".to_owned()
+        &["paste the key", "enter saves it", "esc back"]
     } else if below > 0 {
-        format!("↓ {below} more · ↑↓ and enter choose · ctrl+c twice leaves")
+        &[&more, "↑↓ and enter choose", "ctrl+c twice leaves"]
     } else {
-        "↑↓ and enter choose · ctrl+c twice leaves".to_owned()
+        &["↑↓ and enter choose", "ctrl+c twice leaves"]
     };
-    canvas.row(inner, row, &[Piece::new(Role::Dim, keys)]);
+    keys(canvas, inner, row, hints);
     caret
 }

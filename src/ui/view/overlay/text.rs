@@ -2,7 +2,7 @@
 
 use ratatui::layout::Rect;
 
-use super::inside;
+use super::{inside, keys};
 use crate::ui::store::overlay::{FRAME, TextPanel};
 use crate::ui::text::role::Role;
 use crate::ui::view::paint::{Canvas, Piece};
@@ -24,11 +24,12 @@ pub(super) fn draw(panel: &TextPanel, area: Rect, canvas: &mut Canvas<'_>) {
     for (at, (name, text)) in rows.iter().skip(first).take(room).enumerate() {
         canvas.row(inner, at + 1, &[Piece::new(Role::Key, name), Piece::new(Role::Text, text)]);
     }
-    let keys = match last - first {
-        0 if first == 0 => "esc closes".to_owned(),
-        0 => "↑ scrolls back · esc closes".to_owned(),
-        1 => "↓ 1 more line · esc closes".to_owned(),
-        more => format!("↓ {more} more lines, space pages · esc closes"),
+    let left = last - first;
+    let more = format!("↓ {left} more line{}", if left == 1 { "" } else { "s" });
+    let hints: &[&str] = match (left, first) {
+        (0, 0) => &["esc closes"],
+        (0, _) => &["esc closes", "↑ scrolls back"],
+        _ => &["esc closes", &more, "space pages"],
     };
-    canvas.row(inner, rows.len().min(room) + 1, &[Piece::new(Role::Dim, keys)]);
+    keys(canvas, inner, rows.len().min(room) + 1, hints);
 }

@@ -2,7 +2,7 @@
 
 use ratatui::layout::Rect;
 
-use super::{inside, option};
+use super::{inside, keys, option};
 use crate::ui::text::role::Role;
 use crate::ui::text::wrap::soft_ranges;
 use crate::ui::view::paint::{Canvas, Piece};
@@ -30,6 +30,5 @@ pub(super) fn draw(yes: bool, area: Rect, canvas: &mut Canvas<'_>) {
     }
     canvas.row(inner, row, &option(1, "Yes, trust this session", yes));
     canvas.row(inner, row + 1, &option(2, "No", !yes));
-    let keys = "enter confirms · esc leaves the mode as it is";
-    canvas.row(inner, row + 2, &[Piece::new(Role::Dim, keys)]);
+    keys(canvas, inner, row + 2, &["enter confirms", "esc leaves the mode as it is"]);
 }
