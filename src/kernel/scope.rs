@@ -2,8 +2,10 @@
 //! injections of the guard, and whether an empty answer was already complained about. And the
 //! decision what the next turn is for.
 
+use std::sync::Arc;
+
 use super::event::{Event, Tier, WrapReason};
-use super::message::{Message, Origin};
+use super::message::{Message, Origin, UserMessage, text_of};
 use super::monitor::{Advice, Monitor, Outcome};
 use super::route::{self, Past, Route, RouteConfig};
 use super::run::Run;
@@ -69,10 +71,12 @@ impl Run {
         let route = {
             let mut state = self.shared.lock();
             let is_first = prompts(&state.history) <= 1;
-            let memory = &mut state.route;
-            let past = Past { pin: memory.pin, previous: memory.previous, is_first };
-            let route = route::choose(words, past, &config);
-            memory.previous = Some(route.tier);
+            let past = Past { pin: state.route.pin, previous: state.route.previous, is_first };
+            // A resumed session goes on with a request that was routed in another life.
+            let earlier = words.is_none() && past.previous.is_none();
+            let earlier = earlier.then(|| last_request(&state.history)).flatten();
+            let route = route::choose(words.or(earlier.as_deref()), past, &config);
+            state.route.previous = Some(route.tier);
             route
         };
         self.scope = Scope::new(&route, &config);
@@ -163,10 +167,19 @@ impl Run {
 }
 
 /// Messages that began a chat.
-fn prompts(history: &[std::sync::Arc<Message>]) -> usize {
-    let opens = |message: &&std::sync::Arc<Message>| {
-        matches!(&***message, Message::User(m)
-            if matches!(m.origin, Origin::Prompt | Origin::FollowUp))
-    };
-    history.iter().filter(opens).count()
+fn prompts(history: &[Arc<Message>]) -> usize {
+    history.iter().filter(|message| request(message).is_some()).count()
+}
+
+/// The words of the newest of them.
+fn last_request(history: &[Arc<Message>]) -> Option<String> {
+    history.iter().rev().find_map(|message| request(message)).map(|m| text_of(&m.blocks))
+}
+
+/// The message, when it begins a chat.
+fn request(message: &Message) -> Option<&UserMessage> {
+    match message {
+        Message::User(m) if matches!(m.origin, Origin::Prompt | Origin::FollowUp) => Some(m),
+        _ => None,
+    }
 }

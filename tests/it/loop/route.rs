@@ -309,6 +309,20 @@ async fn continue_after_a_report_keeps_the_tier() {
     assert_eq!(live.summary().text, "more");
 }
 
+/// What was asked in an earlier session decides when it is only continued.
+#[tokio::test(start_paused = true)]
+async fn a_resumed_request_is_routed_by_its_own_words() {
+    let before =
+        Lab::new(vec![vec![super::fake_model::fail(codebot::kernel::error::ModelErrorKind::Auth)]]);
+    let history = before.run("fix the build").await.history();
+    let mut lab = routed(vec![says("done")], None, true);
+    lab.history = history;
+    let mut live = lab.start();
+    live.handle.send(Command::Continue);
+    live.end().await;
+    assert_eq!(selected(&live), [(Tier::Full, 10)]);
+}
+
 #[tokio::test(start_paused = true)]
 async fn the_user_can_pin_a_tier() {
     let lab = routed(vec![says("a"), says("b")], None, true);
