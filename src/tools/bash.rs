@@ -18,7 +18,7 @@ use crate::kernel::ports::{Access, ToolOutcome};
 use super::bench::Bench;
 use super::capture::{Capture, Spill, close_line};
 use super::watch::{End, Watch, judge};
-use super::{Job, Tool, jobs};
+use super::{Job, Kept, Tool, jobs};
 
 /// Runs a command line.
 #[derive(Debug)]
@@ -126,11 +126,9 @@ async fn waited_for(mut watch: Watch, end: &End, job: &Job, started: Instant) ->
     let mut notes = watch.settle(end).await;
     let (status, exit) = judge(end, &mut notes);
     let bytes = watch.capture.raw_bytes();
-    let (mut text, saved) = watch.capture.finish_saved();
-    if let Some(path) = saved {
-        // Nobody else sets it, so it is still empty.
-        let _first = job.original.set(path);
-    }
+    let (mut text, file) = watch.capture.finish_saved();
+    // Nobody else sets it, so it is still empty.
+    let _first = job.kept.set(Kept { file, notes: notes.clone() });
     if text.is_empty() && notes.is_empty() {
         text.push_str("(no output)");
     }

@@ -94,8 +94,17 @@ pub struct Job {
     pub background: CancellationToken,
     /// Where reports go.
     pub progress: ProgressSink,
-    /// Where the tool says which file holds all of its output, when its result does not.
-    pub original: Arc<OnceLock<PathBuf>>,
+    /// Where the tool says what a short form of its result must not lose.
+    pub kept: Arc<OnceLock<Kept>>,
+}
+
+/// What a short form of a result must not lose.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Kept {
+    /// The file that holds all of the output, when the result does not.
+    pub file: Option<PathBuf>,
+    /// What the tool itself says about the end, a line each.
+    pub notes: Vec<String>,
 }
 
 type PreviewFuture<'a> = BoxFuture<'a, Result<Option<Preview>, ToolError>>;
@@ -321,20 +330,21 @@ impl Tools {
         cancel: &CancellationToken,
         aside: &Aside,
     ) -> ToolOutcome {
-        let TooLong { of, id, saved, mut outcome } = long;
+        let TooLong { of, id, kept, mut outcome } = long;
         if outcome.status != CallStatus::Ok {
             return outcome;
         }
         for block in &mut outcome.blocks {
             let Block::Text { text } = block else { continue };
-            if saved.is_none() && text.chars().count() <= compress::ABOVE {
+            if kept.file.is_none() && text.chars().count() <= compress::ABOVE {
                 continue;
             }
             let (dir, name) = (&self.bench.spill_dir, row.name);
             let save = || output::save(text, dir, name, id);
-            let (whole, saved) = compress::whole(text, saved.as_deref(), save);
+            let (whole, saved) = compress::whole(text, kept.file.as_deref(), save);
             let long = compress::Long { of: &of, text: &whole, saved: &saved };
-            *text = compressor.shorten(&long, cancel, aside).await;
+            let short = compressor.shorten(&long, cancel, aside).await;
+            *text = kept.notes.iter().fold(short, |text, note| format!("{text}\n{note}"));
         }
         outcome
     }
@@ -360,8 +370,7 @@ struct TooLong<'a> {
     /// What it is the output of.
     of: String,
     id: &'a CallId,
-    /// The file that holds all of it, when the tool made one.
-    saved: Option<PathBuf>,
+    kept: Kept,
     outcome: ToolOutcome,
 }
 
@@ -446,21 +455,21 @@ impl Toolbox for Tools {
                 return ToolOutcome::failed(&unknown(&call));
             };
             let CallContext { cancel, background, progress, aside } = context;
-            let original: Arc<OnceLock<PathBuf>> = Arc::default();
+            let kept: Arc<OnceLock<Kept>> = Arc::default();
             let job = Job {
                 id: call.id.clone(),
                 cancel: cancel.clone(),
                 background,
                 progress,
-                original: Arc::clone(&original),
+                kept: Arc::clone(&kept),
             };
             let of = args.get("command").and_then(Value::as_str).unwrap_or(row.name).to_owned();
             let outcome = (row.run)(&self.bench, args, job).await;
             let outcome = self.finish(row, &call.id, outcome);
             match &self.compressor {
                 Some(compressor) if row.length == Length::Summarize => {
-                    let saved = original.get().cloned();
-                    let long = TooLong { of, id: &call.id, saved, outcome };
+                    let kept = kept.get().cloned().unwrap_or_default();
+                    let long = TooLong { of, id: &call.id, kept, outcome };
                     self.shorten(compressor, row, long, &cancel, &aside).await
                 }
                 _ => outcome,

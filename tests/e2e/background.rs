@@ -15,8 +15,8 @@ use crate::words::{COMPOSER, RUNNING};
 /// How long a process may outlive the program, with the load of a busy machine on top.
 const GONE: Duration = Duration::from_secs(3);
 
-fn open(service: &Service, home: &Home) -> Pty {
-    let mut program = Program::within(home, env!("CARGO_BIN_EXE_codebot"), &[]).size(110, 36);
+fn open(service: &Service, home: &Home, args: &[&str]) -> Pty {
+    let mut program = Program::within(home, env!("CARGO_BIN_EXE_codebot"), args).size(110, 36);
     for (name, value) in service.environment() {
         program = program.env(name, &value);
     }
@@ -25,6 +25,9 @@ fn open(service: &Service, home: &Home) -> Pty {
     pty.wait_for("mock-1");
     pty
 }
+
+/// Ends when the sign in the workspace is there.
+const WAITS: &str = "until test -e go; do sleep 0.02; done; echo built";
 
 fn lives(word: &str) -> bool {
     !Command::new("pgrep").args(["-f", "--", word]).output().unwrap().stdout.is_empty()
@@ -39,12 +42,14 @@ fn assert_gone(word: &str, limit: Duration) {
     }
 }
 
-/// A program whose model has started `command` in the background.
-fn with_job(command: &str) -> (Pty, Service, Home) {
+/// A program whose model has started `command` in the background. With `wake` its end starts a run.
+fn with_job(command: &str, wake: bool) -> (Pty, Service, Home) {
     let (service, home) = (Service::start(Wire::Messages), Home::new());
     let call = ("bash", json!({"command": command, "background": true}));
     service.calls("I start it.", &[call]).says("It runs now.");
-    let pty = open(&service, &home);
+    let settings = home.path("home").join("settings.toml");
+    std::fs::write(&settings, format!("[background]\nwake = {wake}\n")).unwrap();
+    let pty = open(&service, &home, &["--config", settings.to_str().unwrap()]);
     pty.enter("start the server");
     answer(&pty, "Run this command?", "1");
     pty.wait_for("It runs now.");
@@ -81,7 +86,7 @@ fn every_way_out_ends_the_background_jobs() {
     ];
     for (seconds, way) in ways {
         let word = format!("sleep {seconds}");
-        let (mut pty, _service, _home) = with_job(&format!("trap '' HUP; {word} & {word}"));
+        let (mut pty, _service, _home) = with_job(&format!("trap '' HUP; {word} & {word}"), false);
         assert!(lives(&word));
         way(&mut pty);
         pty.wait_exit();
@@ -93,7 +98,7 @@ fn every_way_out_ends_the_background_jobs() {
 /// services take.
 #[test]
 fn the_end_of_a_job_is_shown_at_once_and_told_with_the_next_prompt() {
-    let (pty, service, home) = with_job("until test -e go; do sleep 0.02; done; echo built");
+    let (pty, service, home) = with_job(WAITS, false);
     std::fs::write(home.path("work").join("go"), "").unwrap();
     pty.wait_for("task 1 done: until test -e go");
     pty.wait_gone("⚙ 1 task");
@@ -107,12 +112,25 @@ fn the_end_of_a_job_is_shown_at_once_and_told_with_the_next_prompt() {
     service.assert_valid();
 }
 
+/// Scenario B13: with the setting, the end of a job starts a run by itself.
+#[test]
+fn the_end_of_a_job_can_wake_the_model() {
+    let (pty, service, home) = with_job(WAITS, true);
+    service.says("It is built, I go on.");
+    std::fs::write(home.path("work").join("go"), "").unwrap();
+    pty.wait_for("It is built, I go on.");
+    pty.wait_gone(RUNNING);
+    let body = service.mock.bodies().pop().unwrap().to_string();
+    assert!(body.contains("- Task 1: done - until test -e go"), "{body}");
+    service.assert_valid();
+}
+
 #[test]
 fn ctrl_b_moves_the_running_command_out_of_the_way() {
     let (service, home) = (Service::start(Wire::Messages), Home::new());
     let call = ("bash", json!({"command": "echo here; exec sleep 772.1"}));
     service.calls("I run it.", &[call]).says("It goes on by itself.");
-    let mut pty = open(&service, &home);
+    let mut pty = open(&service, &home, &[]);
     pty.enter("run it");
     answer(&pty, "Run this command?", "1");
     pty.wait_until("the command", |_| lives("sleep 772.1"));

@@ -148,6 +148,17 @@ async fn a_very_long_output_is_read_from_its_file() {
     assert_eq!(files, 1, "saved once");
 }
 
+/// What the tool itself says about the end is never left to the small model.
+#[tokio::test]
+async fn a_process_that_runs_on_is_named_below_the_summary() {
+    let small = Small::new(Does::Say("short".into()));
+    let desk = desk(&small, PATIENCE);
+    let args = json!({"command": "sleep 67.71 >/dev/null 2>&1 & seq 1 9000"});
+    let told = text(&run(&desk, "bash", args).await.0);
+    assert!(told.starts_with("short\n[a summary of "), "{told}");
+    assert!(told.ends_with("it is stopped when codebot ends]"), "{told}");
+}
+
 /// Scenario K12.
 #[tokio::test]
 async fn without_a_summary_the_beginning_is_kept_and_people_are_told() {
