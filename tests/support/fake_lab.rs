@@ -66,7 +66,7 @@ impl Lab {
             journal: self.journal.clone(),
             notices: self.notices.clone(),
             clock: Arc::new(PausedClock(Instant::now())),
-            ids: Arc::new(CountedIds::default()),
+            ids: Arc::new(CountedIds::after(&self.history)),
             guard: self.guard.clone(),
         }
     }

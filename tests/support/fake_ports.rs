@@ -266,6 +266,14 @@ impl Clock for PausedClock {
 #[derive(Debug, Default)]
 pub(crate) struct CountedIds(AtomicU64);
 
+impl CountedIds {
+    /// Ids that no message of this history has, even if another lab wrote it.
+    pub(crate) fn after(history: &[impl Sized]) -> Self {
+        // A lab uses fewer than a thousand ids for a message.
+        Self(AtomicU64::new(1000 * u64::try_from(history.len()).unwrap()))
+    }
+}
+
 impl Ids for CountedIds {
     fn next(&self, prefix: &str) -> String {
         format!("{prefix}-{}", self.0.fetch_add(1, Ordering::Relaxed))
