@@ -164,6 +164,13 @@ pub enum Origin {
     Resume,
 }
 
+impl Origin {
+    /// Whether a person wrote it.
+    pub fn is_user_written(self) -> bool {
+        matches!(self, Self::Prompt | Self::Steer | Self::FollowUp)
+    }
+}
+
 /// A message on the user's side of the conversation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct UserMessage {

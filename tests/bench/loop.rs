@@ -19,8 +19,8 @@ use codebot::kernel::message::{
 };
 use codebot::kernel::ports::{
     Access, CallContext, Capability, Durability, Gate, GateRequest, Interrupt, Journal, Model,
-    ModelInfo, ModelStream, Ports, Record, Request, StreamEvent, ToolOutcome, ToolSpec, ToolTraits,
-    Toolbox, Verdict,
+    ModelInfo, ModelStream, NoNotices, Ports, Record, Request, StreamEvent, ToolOutcome, ToolSpec,
+    ToolTraits, Toolbox, Verdict,
 };
 use divan::counter::ItemsCount;
 use divan::{AllocProfiler, Bencher};
@@ -155,6 +155,7 @@ fn ports(calls: u32, pieces: usize) -> Ports {
         journal: Arc::new(Nowhere),
         clock: Arc::new(SystemClock),
         ids: Arc::new(SystemIds::new()),
+        notices: Arc::new(NoNotices),
         guard: None,
     }
 }
@@ -187,7 +188,13 @@ fn history(count: usize) -> Vec<Arc<Message>> {
         let id = format!("m{n}").as_str().into();
         let at = Timestamp(i64::try_from(n).expect("a small number"));
         if n.is_multiple_of(2) {
-            Message::User(UserMessage { id, at, origin: Origin::Prompt, blocks: blocks() })
+            Message::User(UserMessage {
+                id,
+                at,
+                origin: Origin::Prompt,
+                blocks: blocks(),
+                before: None,
+            })
         } else {
             let (model, stop, usage) = (ModelRef::default(), Stop::EndTurn, Usage::default());
             Message::Assistant(AssistantMessage { id, at, model, blocks: blocks(), stop, usage })
