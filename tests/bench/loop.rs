@@ -153,9 +153,9 @@ fn ports(calls: u32, pieces: usize) -> Ports {
         gate: Arc::new(Open),
         context: Arc::new(SessionContext::new(Vec::new())),
         journal: Arc::new(Nowhere),
+        notices: Arc::new(NoNotices),
         clock: Arc::new(SystemClock),
         ids: Arc::new(SystemIds::new()),
-        notices: Arc::new(NoNotices),
         guard: None,
     }
 }
@@ -188,13 +188,8 @@ fn history(count: usize) -> Vec<Arc<Message>> {
         let id = format!("m{n}").as_str().into();
         let at = Timestamp(i64::try_from(n).expect("a small number"));
         if n.is_multiple_of(2) {
-            Message::User(UserMessage {
-                id,
-                at,
-                origin: Origin::Prompt,
-                blocks: blocks(),
-                before: None,
-            })
+            let origin = Origin::Prompt;
+            Message::User(UserMessage { id, at, origin, blocks: blocks(), before: None })
         } else {
             let (model, stop, usage) = (ModelRef::default(), Stop::EndTurn, Usage::default());
             Message::Assistant(AssistantMessage { id, at, model, blocks: blocks(), stop, usage })

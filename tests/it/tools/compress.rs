@@ -95,7 +95,7 @@ fn desk(small: &Arc<Small>, patience: Duration) -> Desk {
     Desk::with(|config| config.compressor = Some(Compressor::new(model).patient(patience)))
 }
 
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A command that writes so many characters.
 fn chars(count: usize) -> Value {
