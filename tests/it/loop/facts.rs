@@ -123,3 +123,23 @@ async fn a_silent_end_leaves_no_mark() {
     assert_eq!(live.end().await.reason, EndReason::Aborted);
     assert_eq!(live.lines()[1..], ["user:two", "note:interrupted"]);
 }
+
+/// Scenario 101: a call that an abort kept from starting has its start, end and result too.
+#[tokio::test(start_paused = true)]
+async fn a_call_that_was_cancelled_before_its_start_is_told_like_any_other() {
+    let lab = Lab::new(vec![calls(&[("k1", "work", "a"), ("k2", "work", "b")])]);
+    let mut live = lab.start();
+    live.prompt("go");
+    live.until(|event| matches!(event, Event::ToolStart { .. })).await;
+    live.abort();
+    live.end().await;
+    let started = |id: &str| {
+        live.count(|e| matches!(e, Event::ToolStart { call, .. } if call.id.as_str() == id))
+    };
+    let ended = |wanted: &str| {
+        live.count(|e| matches!(e, Event::ToolEnd { id, .. } if id.as_str() == wanted))
+    };
+    assert_eq!((started("k2"), ended("k2")), (1, 1));
+    assert_eq!(live.results()[1].status, CallStatus::Cancelled);
+    assert_eq!(lab.tools.names(), ["work:a"]);
+}

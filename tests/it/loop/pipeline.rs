@@ -46,7 +46,8 @@ async fn a_denial_carries_the_words_of_the_user() {
     }
 }
 
-/// Scenarios 77, 79: refusals and failures of the gate are denials.
+/// Scenarios 77, 79, 80: refusals and failures of the gate are denials; that no decision comes
+/// back cannot even be written.
 #[tokio::test(start_paused = true)]
 async fn what_the_gate_does_not_allow_is_denied() {
     for (rule, told) in [

@@ -2,7 +2,7 @@
 
 use codebot::kernel::command::{Command, Setting};
 use codebot::kernel::event::{EndReason, Event, Tier, WrapReason};
-use codebot::kernel::message::Stop;
+use codebot::kernel::message::{Block, Message, Origin, Stop, Timestamp, UserMessage};
 use codebot::kernel::ports::ToolChoice;
 use codebot::kernel::route::{FastRule, Past, RouteConfig, choose};
 
@@ -312,11 +312,14 @@ async fn continue_after_a_report_keeps_the_tier() {
 /// What was asked in an earlier session decides when it is only continued.
 #[tokio::test(start_paused = true)]
 async fn a_resumed_request_is_routed_by_its_own_words() {
-    let before =
-        Lab::new(vec![vec![super::fake_model::fail(codebot::kernel::error::ModelErrorKind::Auth)]]);
-    let history = before.run("fix the build").await.history();
     let mut lab = routed(vec![says("done")], None, true);
-    lab.history = history;
+    lab.history = vec![Message::User(UserMessage {
+        id: "old".into(),
+        at: Timestamp(1),
+        origin: Origin::Prompt,
+        blocks: vec![Block::text("fix the build")],
+        before: None,
+    })];
     let mut live = lab.start();
     live.handle.send(Command::Continue);
     live.end().await;

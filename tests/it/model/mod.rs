@@ -8,6 +8,7 @@ mod errors;
 mod golden;
 mod history;
 mod http;
+mod marks;
 mod probe;
 mod resolve;
 mod sse;

@@ -29,7 +29,7 @@ async fn sent(reference: &str, request: Request) -> Value {
     mock.bodies().remove(0)
 }
 
-/// Scenarios R10, M08: at the very end, behind the cache mark, and the tools stay.
+/// Scenarios R10, M08, 151: at the very end, behind the cache mark, and the tools stay.
 #[tokio::test]
 async fn a_reminder_of_the_messages_format_stands_behind_the_cache_mark() {
     for history in [vec![user("go")], after_a_tool()] {
