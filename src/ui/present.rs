@@ -77,24 +77,38 @@ impl<W: Write> Presenter<W> {
             self.shown = Buffer::empty(area);
             self.stale = false;
         }
-        if let Some(found) = self.find_move() {
+        let mut changed = self.changed_rows();
+        if changed.len() >= WORTH_MOVING
+            && let Some(found) = find_move(&hashes(&self.shown), &hashes(&self.next))
+        {
             self.carry_out(found)?;
+            changed = self.changed_rows();
         }
-        self.backend.draw(self.shown.diff(&self.next).into_iter())?;
+        for block in changed.chunk_by(|row, next| row + 1 == *next) {
+            self.redraw(block[0], block.len())?;
+        }
         self.place(cursor)?;
         std::mem::swap(&mut self.shown, &mut self.next);
         Ok(())
     }
 
-    /// Rows are hashed only when enough of them changed: most frames change one or two.
-    fn find_move(&self) -> Option<Move> {
+    /// Rows that differ. Comparing is far cheaper than the search for changed cells, which measures
+    /// the width of every one of them.
+    fn changed_rows(&self) -> Vec<usize> {
         let width = usize::from(self.shown.area.width).max(1);
         let pairs = self.shown.content.chunks(width).zip(self.next.content.chunks(width));
-        let changed = pairs.filter(|(old, new)| old != new).take(WORTH_MOVING).count();
-        if changed < WORTH_MOVING {
-            return None;
-        }
-        find_move(&hashes(&self.shown), &hashes(&self.next))
+        pairs.enumerate().filter(|(_, (old, new))| old != new).map(|(row, _)| row).collect()
+    }
+
+    /// Sends the changed cells of some rows.
+    fn redraw(&mut self, first: usize, count: usize) -> io::Result<()> {
+        let width = usize::from(self.shown.area.width);
+        let part = |whole: &Buffer| Buffer {
+            area: Rect { y: whole.area.y + first as u16, height: count as u16, ..whole.area },
+            content: whole.content[first * width..(first + count) * width].to_vec(),
+        };
+        let (shown, next) = (part(&self.shown), part(&self.next));
+        self.backend.draw(shown.diff(&next).into_iter())
     }
 
     fn place(&mut self, cursor: Option<Position>) -> io::Result<()> {

@@ -5,7 +5,7 @@ use crate::kernel::message::{CallId, Usage};
 
 /// Time between two pictures of the spinner, in milliseconds: quick enough to look
 /// alive, slow enough to cost next to nothing.
-pub const SPINNER_MS: u64 = 150;
+pub const SPINNER_MS: u64 = 200;
 
 /// How far the run is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

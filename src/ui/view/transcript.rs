@@ -8,7 +8,8 @@ mod walk;
 use std::sync::Arc;
 
 use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui::layout::{Position, Rect};
+use ratatui::style::Style;
 use tokio::sync::Notify;
 
 use crate::ui::store::scroll::{Scroll, Settled};
@@ -199,6 +200,21 @@ pub fn draw_row(row: &Row, area: Rect, theme: &Theme, buf: &mut Buffer) {
         if room == 0 {
             return;
         }
-        (x, _) = buf.set_stringn(x, area.y, text, room, theme.ink(ink));
+        x = draw_text(text, Position { x, y: area.y }, room, theme.ink(ink), buf);
     }
+}
+
+/// Draws text cut at `room` columns; returns the column behind it. Plain ASCII, which is nearly all
+/// there is, skips the search for clusters and their widths.
+fn draw_text(text: &str, at: Position, room: usize, style: Style, buf: &mut Buffer) -> u16 {
+    if !text.bytes().all(|byte| (b' '..=b'~').contains(&byte)) {
+        return buf.set_stringn(at.x, at.y, text, room, style).0;
+    }
+    let mut x = at.x;
+    for letter in text.chars().take(room) {
+        let Some(cell) = buf.cell_mut((x, at.y)) else { break };
+        cell.set_char(letter).set_style(style);
+        x += 1;
+    }
+    x
 }

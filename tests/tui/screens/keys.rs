@@ -194,7 +194,7 @@ fn an_idle_screen_needs_no_timer() {
     let mut stage = Stage::open();
     assert_eq!(stage.store.next_tick(), None);
     stage.run_starts();
-    assert!(stage.store.next_tick().is_some_and(|at| at <= stage.now + 100));
+    assert!(stage.store.next_tick().is_some_and(|at| at <= stage.now + 200));
     stage.run_ends(EndReason::Stop);
     assert_eq!(stage.store.next_tick(), None);
 }
