@@ -106,11 +106,8 @@ impl Port {
             if !wake.is_empty() && !self.hold() {
                 return;
             }
-            if tty.contains(PollFlags::IN) {
-                let batch = read_batch();
-                if !batch.is_empty() && sender.send(Report::Batch(batch)).is_err() {
-                    return;
-                }
+            if tty.contains(PollFlags::IN) && !forward(sender) {
+                return;
             }
         }
     }
@@ -124,6 +121,24 @@ impl Port {
         self.paused.send(()).is_ok() && self.resume.recv().is_ok()
     }
 }
+
+/// Passes on all there is to read; false when nobody listens any more. A short look that the system
+/// interrupts at the wrong moment sees nothing although the library holds events it has already
+/// taken from the terminal, so the end of a burst is only believed after a look with time.
+fn forward(sender: &mpsc::UnboundedSender<Report>) -> bool {
+    loop {
+        let batch = read_batch();
+        if !batch.is_empty() && sender.send(Report::Batch(batch)).is_err() {
+            return false;
+        }
+        if !crossterm::event::poll(SETTLE).unwrap_or(false) {
+            return true;
+        }
+    }
+}
+
+/// How long the terminal is watched after a burst before the thread sleeps without a limit.
+const SETTLE: Duration = Duration::from_millis(100);
 
 /// How long one look at the terminal may take. Not zero: the library then never looks. It asks the
 /// system in whole milliseconds, so below one it does not wait.
