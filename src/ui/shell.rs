@@ -10,6 +10,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 
+use super::farewell;
 use super::frame::FrameClock;
 use super::input::{Input, Translator};
 use super::reader::{Reader, Report};
@@ -19,7 +20,6 @@ use super::theme::Theme;
 use super::view;
 use super::view::layout::regions;
 use super::view::transcript::TranscriptLayout;
-use super::{crash, farewell};
 use crate::app::service::Front;
 use crate::kernel::event::Event;
 
@@ -75,10 +75,10 @@ pub struct Outcome {
 }
 
 /// Runs the screen until the user leaves, the application ends or the terminal is gone. The
-/// terminal is given back before this returns. Fails when there is no terminal. The caller ends the
+/// terminal is given back before this returns; so it is on a panic, once the caller has installed
+/// [`super::crash::install_hook`]. Fails when there is no terminal. The caller ends the
 /// process afterwards without waiting for its threads: one still reads the terminal.
 pub async fn run(front: Front, options: UiOptions) -> std::io::Result<Outcome> {
-    crash::install_hook();
     let modes =
         Modes { alt_screen: options.alt_screen, mouse: options.mouse, title: options.title };
     let screen = Screen::enter(modes)?;
