@@ -48,6 +48,13 @@ pub const KEYS: &[KeyDoc] = &[
     ),
     key("small_model", "provider/model", "the main model", Scope::Any, "The model for side work."),
     key(
+        "effort",
+        "off | low | medium | high | max",
+        "the model's own",
+        Scope::Any,
+        "How hard the model thinks before it answers.",
+    ),
+    key(
         "permission_mode",
         "strict | balanced | accept-edits | trust",
         "balanced",

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use serde::Deserialize;
 
 use crate::kernel::command::Mode;
+use crate::kernel::ports::Effort;
 
 /// A `[providers.<name>]` section. Only the user's own file may have it; a project file may not.
 #[derive(Clone, Default, PartialEq, Eq, Deserialize)]
@@ -58,6 +59,8 @@ pub struct Config {
     pub model: Option<String>,
     /// `provider/model` for side work. Default: the main model.
     pub small_model: Option<String>,
+    /// How hard the model thinks. Default: as the model does by itself.
+    pub effort: Option<Effort>,
     /// How much may happen without asking. Default: `balanced`.
     pub permission_mode: Mode,
     /// Services by name. Default: the built-in rows.

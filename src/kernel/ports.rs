@@ -23,7 +23,8 @@ mod model;
 pub use beside::{Aside, Finished, NoNotices, Notices, Told};
 pub use guard::{StopGuard, StopTrigger, StopVerdict, Stopping};
 pub use model::{
-    Model, ModelInfo, ModelStream, Price, Request, StreamEvent, SystemBlock, ToolChoice, ToolSpec,
+    Effort, Model, ModelInfo, ModelStream, Price, Request, StreamEvent, SystemBlock, ToolChoice,
+    ToolSpec,
 };
 
 // ---- tools -------------------------------------------------------------------------------------
