@@ -64,7 +64,7 @@ pub const KEYS: &[KeyDoc] = &[
     key("log", "filter", "off", Scope::User, "What the log file records, for example `debug`."),
     key(
         "providers.*.kind",
-        "anthropic | openai-chat | demo",
+        "anthropic | openai-chat | gemini | demo",
         "the built-in row",
         Scope::User,
         "Which dialect the service speaks.",
@@ -94,6 +94,14 @@ pub const KEYS: &[KeyDoc] = &[
         "the catalogue",
         Scope::User,
         "Price of a million input tokens.",
+    ),
+    key("models.*.vision", "true | false", "the catalogue", Scope::User, "Whether it sees images."),
+    key(
+        "models.*.thinking",
+        "list",
+        "the catalogue",
+        Scope::User,
+        "What the service takes for the efforts off, low, medium, high and max: tokens or words.",
     ),
     key(
         "models.*.price_out",

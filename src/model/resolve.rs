@@ -35,7 +35,7 @@ pub enum ResolveError {
         nearest: Option<String>,
     },
     /// The config section's `kind` is missing or unknown.
-    #[error("provider {provider}: unknown kind {kind:?}; use \"anthropic\" or \"openai-chat\"")]
+    #[error("provider {provider}: unknown kind {kind:?}; use {}", kinds())]
     UnknownKind {
         /// Config name of the provider.
         provider: String,
@@ -62,6 +62,13 @@ pub enum ResolveError {
         /// Config name of the provider.
         provider: String,
     },
+}
+
+/// The kinds of services, for people.
+fn kinds() -> String {
+    let names: Vec<&str> =
+        Kind::ALL.into_iter().filter(|kind| *kind != Kind::Demo).map(Kind::name).collect();
+    names.join(", ")
 }
 
 fn nearest_hint(nearest: Option<&str>, name: &str) -> String {
