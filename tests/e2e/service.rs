@@ -45,7 +45,12 @@ impl Wire {
         match self {
             Self::Messages => anthropic::text(text),
             Self::Chat => openai::text(text),
-            Self::Gemini => gemini::text(text),
+            Self::Gemini => {
+                // Its newer models sign the end of an answer on a text of nothing.
+                let words = text.split_inclusive(' ').map(gemini::text_part);
+                let end = gemini::signed(gemini::text_part(""), "sig-end");
+                gemini::answer(words.chain([end]), "STOP")
+            }
         }
     }
 
@@ -73,7 +78,11 @@ impl Wire {
             }
             Self::Gemini => {
                 let words = words.split_inclusive(' ').map(gemini::text_part);
-                let calls = calls.iter().map(|(name, args)| gemini::call_part(name, args));
+                let calls = calls.iter().enumerate().map(|(at, (name, args))| {
+                    let part = gemini::call_part(name, args);
+                    // Only the first of several calls is signed.
+                    if at > 0 { part } else { gemini::signed(part, &format!("sig-{turn}")) }
+                });
                 gemini::answer(words.chain(calls), "STOP")
             }
         }
@@ -126,7 +135,9 @@ pub(crate) struct Service {
 
 impl Service {
     pub(crate) fn start(wire: Wire) -> Self {
-        Self { wire, mock: MockLlm::spawn_thread() }
+        let mock = MockLlm::spawn_thread();
+        mock.rules(|rules| rules.needs_signatures = wire == Wire::Gemini);
+        Self { wire, mock }
     }
 
     /// Key and place of the service, and no way around it.

@@ -4,6 +4,7 @@ pub mod request;
 pub mod schema;
 pub mod stream;
 
+use std::fmt::Write;
 use std::sync::OnceLock;
 
 use futures_util::FutureExt;
@@ -62,7 +63,7 @@ fn path(model: &str, streams: bool) -> String {
         if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {
             path.push(char::from(byte));
         } else {
-            path.push_str(&format!("%{byte:02X}"));
+            let _ = write!(path, "%{byte:02X}");
         }
     }
     format!("{path}:{method}")

@@ -87,10 +87,10 @@ fn merged(given: &Map<String, Value>, root: &Value, depth: usize) -> Map<String,
             }
         }
     };
-    if let Some(target) = given.get("$ref").and_then(Value::as_str) {
-        if let Some(target) = target.strip_prefix('#').and_then(|path| root.pointer(path)) {
-            lay(target);
-        }
+    if let Some(target) = given.get("$ref").and_then(Value::as_str)
+        && let Some(target) = target.strip_prefix('#').and_then(|path| root.pointer(path))
+    {
+        lay(target);
     }
     for part in given.get("allOf").and_then(Value::as_array).into_iter().flatten() {
         lay(part);

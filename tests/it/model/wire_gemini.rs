@@ -314,9 +314,8 @@ async fn bytes_may_come_in_any_pieces() {
     let mock = MockLlm::start().await;
     let chunks = || [chunk(&json!([{"text": "你好"}])), last(&json!([{"text": "🙂"}]), "STOP")];
     mock.push(stream(chunks()).dribble());
-    let lines = |end: &str| -> String {
-        chunks().iter().map(|chunk| format!("data:{chunk}{end}{end}")).collect()
-    };
+    let lines =
+        |end: &str| -> String { chunks().map(|chunk| format!("data:{chunk}{end}{end}")).concat() };
     mock.push(Reply::sse(["\u{feff}".to_owned(), lines("\n")]));
     mock.push(Reply::sse([lines("\r\n")]).dribble());
     mock.push(Reply::sse([lines("\n").trim_end()]));
