@@ -54,6 +54,7 @@ pub fn remark_on(err: &mut dyn Write, event: &Event) {
         | Event::RoutePinned { .. }
         | Event::Reflection { .. }
         | Event::Usage { .. }
+        | Event::Compaction { .. }
         | Event::Notice { .. }
         | Event::TurnEnd { .. }
         | Event::RunEnd { .. }

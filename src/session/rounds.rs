@@ -4,6 +4,7 @@
 
 use std::collections::HashSet;
 
+use crate::kernel::compaction::Compaction;
 use crate::kernel::message::{
     AssistantMessage, Block, CallId, CallStatus, Message, MessageId, Origin, RunId, Timestamp,
     ToolCall, ToolMessage, UserMessage,
@@ -28,6 +29,8 @@ pub struct Rebuilt {
     pub open_intents: Vec<CallId>,
     /// What was added, one line each.
     pub warnings: Vec<String>,
+    /// Changes of the view that are in force, in order.
+    pub compactions: Vec<Compaction>,
 }
 
 /// An intent that no committed message has accounted for so far.
@@ -51,6 +54,7 @@ struct Builder {
     pending: Vec<Pending>,
     /// Intents whose assistant message never came.
     lost: Vec<Pending>,
+    compactions: Vec<Compaction>,
     /// Calls that were started: place of the assistant message and call id.
     started: HashSet<(usize, CallId)>,
 }
@@ -75,6 +79,8 @@ impl Builder {
                 index: *index,
                 call: call.clone(),
             }),
+            Record::Compaction { compaction } => self.compactions.push(compaction.clone()),
+            Record::CompactionUndone { ids } => self.compactions.retain(|c| !ids.contains(&c.id)),
             Record::Discarded { run, turn, call_ids } => self.pending.retain(|pending| {
                 pending.run != *run || pending.turn != *turn || !call_ids.contains(&pending.call.id)
             }),
@@ -121,7 +127,7 @@ impl Builder {
 
     fn finish(mut self, has_side_effects: &dyn Fn(&str) -> bool) -> Rebuilt {
         self.lost.append(&mut self.pending);
-        let mut out = Rebuilt::default();
+        let mut out = Rebuilt { compactions: self.compactions, ..Rebuilt::default() };
         let mut lost = self.lost.into_iter().peekable();
         let history = self.history;
         let mut at = 0;

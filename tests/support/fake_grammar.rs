@@ -107,6 +107,7 @@ impl RunCheck {
             Event::Reflection { .. } | Event::WrapUp { .. } => self.inside(event),
             Event::StreamFallback
             | Event::Usage { .. }
+            | Event::Compaction { .. }
             | Event::Status { .. }
             | Event::Notice { .. } => {}
             Event::RunStart { .. }
