@@ -8,7 +8,8 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 
 use crate::config::schema::{RouteSettings, ToolStart as ConfiguredStart};
-use crate::context::project::SessionContext;
+use crate::context::project::{Limits, SessionContext};
+use crate::context::summary::Summariser;
 use crate::kernel::agent::{Agent, AgentConfig, AgentHandle, ToolStart};
 use crate::kernel::budget::Budget;
 use crate::kernel::command::Mode;
@@ -102,6 +103,8 @@ pub struct Session {
     pub tools: Arc<Tools>,
     /// The gate, for the mode in force.
     pub gate: Arc<PermissionGate>,
+    /// What the model sees of the conversation.
+    pub context: Arc<SessionContext>,
     /// What front ends are told.
     pub ready: Ready,
     /// Lines for people that came up on the way.
@@ -124,16 +127,27 @@ pub fn open(
     let info = chosen.model.info();
     let gate = Arc::new(PermissionGate::new(gate_config(ground, mode)));
     notices.extend_from_slice(gate.warnings());
-    let tools = Arc::new(tools(ground, chosen, &gate, &mut notices));
+    let small = small_model(ground, &mut notices);
+    let tools = Arc::new(tools(ground, chosen, &gate, small.clone()));
     let (journal, loaded) = journal(ground, &info.model.to_string(), &tools, resume, &mut notices)?;
     let blocks = system_blocks(ground, &info.model.to_string(), &gate, &mut notices);
-    let context = SessionContext::new(blocks);
     let session = journal.id().to_owned();
+    // The scripted model only plays its script.
+    let summariser = if chosen.demo {
+        Summariser::default()
+    } else {
+        Summariser::new(Arc::clone(&chosen.model), small, &session)
+    };
+    let context = SessionContext::new(blocks)
+        .with_summariser(summariser)
+        .with_limits(limits(ground))
+        .with_changes(loaded.compactions);
+    let context = Arc::new(context);
     let ports = Ports {
         model: Arc::clone(&chosen.model),
         tools: Arc::clone(&tools) as _,
         gate: Arc::clone(&gate) as _,
-        context: Arc::new(context),
+        context: Arc::clone(&context) as _,
         journal: Arc::new(journal),
         notices: tools.jobs(),
         clock: Arc::new(SystemClock),
@@ -151,7 +165,7 @@ pub fn open(
         history,
         demo: chosen.demo,
     };
-    Ok(Session { agent, tools, gate, ready, notices })
+    Ok(Session { agent, tools, gate, context, ready, notices })
 }
 
 fn agent_config(ground: &Ground, launch: &Launch, session: &str) -> AgentConfig {
@@ -191,6 +205,15 @@ fn route_config(route: &RouteSettings) -> RouteConfig {
     }
 }
 
+fn limits(ground: &Ground) -> Limits {
+    let config = &ground.settings.config.context;
+    Limits {
+        result: config.result_tokens.into(),
+        results: config.results_tokens.into(),
+        ..Limits::default()
+    }
+}
+
 /// The model for side work, when one is set up. Without it everything works, only longer.
 fn small_model(ground: &Ground, notices: &mut Vec<String>) -> Option<Arc<dyn Model>> {
     let config = &ground.settings.config;
@@ -215,7 +238,7 @@ fn tools(
     ground: &Ground,
     chosen: &Chosen,
     gate: &Arc<PermissionGate>,
-    notices: &mut Vec<String>,
+    small: Option<Arc<dyn Model>>,
 ) -> Tools {
     let mut config = ToolsConfig::new(&ground.cwd, results_dir(ground));
     config.secret_values.clone_from(&chosen.secrets);
@@ -223,7 +246,7 @@ fn tools(
     let gate = Arc::clone(gate);
     config.closed = Closed::new(move |path| gate.is_closed(path));
     config.timeout = Duration::from_secs(ground.settings.config.tools.bash_timeout_s.into());
-    config.compressor = small_model(ground, notices).map(Compressor::new);
+    config.compressor = small.map(Compressor::new);
     Tools::new(config)
 }
 

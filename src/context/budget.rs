@@ -3,12 +3,8 @@
 
 use std::ops::RangeInclusive;
 
-use crate::kernel::ports::ModelInfo;
+use crate::kernel::ports::{ModelInfo, usual_reserve};
 
-/// Share of the window that is kept free when nothing else asks for more, in per cent.
-const RESERVE_PERCENT: u64 = 13;
-/// Bounds of that share, in tokens.
-const RESERVE: RangeInclusive<u64> = 4096..=16_384;
 /// Share of the threshold above which old results are cleared, in per cent.
 pub const MICRO_PERCENT: u64 = 60;
 /// Share of the threshold that the newest messages keep through a summary.
@@ -30,9 +26,7 @@ pub struct Budget {
 impl Budget {
     /// For a window and the longest answer that is asked for. `reserve` 0 means the usual one.
     pub fn new(window: u64, output: u64, reserve: u64) -> Self {
-        let share = (window * RESERVE_PERCENT / 100).clamp(*RESERVE.start(), *RESERVE.end());
-        let usual = share.max(output.min(window / 4));
-        let wanted = if reserve == 0 { usual } else { reserve };
+        let wanted = if reserve == 0 { usual_reserve(window, output) } else { reserve };
         Self { window, reserve: wanted.min(window / 2) }
     }
 

@@ -101,7 +101,7 @@ pub struct SessionContext {
 #[derive(Debug, Default)]
 pub(super) struct State {
     changes: Vec<Compaction>,
-    shown: Arc<Shown>,
+    shown: Option<Arc<Shown>>,
     /// What services charge for an estimated token, by model.
     ratios: HashMap<ModelRef, f64>,
     /// Windows that services have told.
@@ -208,13 +208,12 @@ impl SessionContext {
         let system = Arc::clone(self.system(view.tier));
         let fixed = estimate::system(&system) + estimate::tools(view.tools);
         let mut state = self.lock();
-        state.follow(history, self.limits.result);
+        let shown = state.follow(history, self.limits.result);
         state.learn(history);
         let model = &view.model.model;
         let ratio = state.ratios.get(model).copied().unwrap_or(1.0);
         let window = state.windows.get(model).copied();
         let budget = Budget::of(view.model, window, self.limits.reserve);
-        let shown = Arc::clone(&state.shown);
         drop(state);
         let used = used(&shown, model, fixed, ratio);
         Weighed { shown, system, budget, used, fixed, ratio }
@@ -242,14 +241,19 @@ fn said(system: Vec<SystemBlock>) -> Arc<[SystemBlock]> {
 }
 
 impl State {
-    /// Brings the view up to date.
-    fn follow(&mut self, history: &[Arc<Message>], cap: u64) {
-        if self.shown.fits(history) {
-            Arc::make_mut(&mut self.shown).extend(history, cap);
-        } else {
-            let base = Baseline::of(&self.changes, history);
-            self.shown = Arc::new(Shown::of(base, history, cap));
-        }
+    /// The view, brought up to date.
+    fn follow(&mut self, history: &[Arc<Message>], cap: u64) -> Arc<Shown> {
+        let shown = match self.shown.take().filter(|shown| shown.fits(history)) {
+            Some(mut shown) => {
+                if shown.is_behind(history) {
+                    Arc::make_mut(&mut shown).extend(history, cap);
+                }
+                shown
+            }
+            None => Arc::new(Shown::of(Baseline::of(&self.changes, history), history, cap)),
+        };
+        self.shown = Some(Arc::clone(&shown));
+        shown
     }
 
     /// Compares the usage of the newest answer with what its request was thought to weigh.
@@ -272,7 +276,7 @@ impl State {
     }
 
     fn forget_view(&mut self) {
-        self.shown = Arc::default();
+        self.shown = None;
         self.sent = None;
     }
 }

@@ -44,11 +44,16 @@ impl Shown {
     /// Whether `history` is the one this was made of, or that one with more at its end.
     pub fn fits(&self, history: &[Arc<Message>]) -> bool {
         let same = |last: &Arc<Message>| {
-            history.get(self.taken - 1).is_some_and(|message| Arc::ptr_eq(message, last))
+            self.taken.checked_sub(1).and_then(|at| history.get(at)).is_some_and(|message| Arc::ptr_eq(message, last))
         };
         // A summary followed by nothing does not know yet whether an answer to it is needed.
         let settled = self.head == 0 || self.messages.len() > self.head;
         settled && self.last.as_ref().is_none_or(|last| same(last))
+    }
+
+    /// Whether `history` has more than was taken in.
+    pub fn is_behind(&self, history: &[Arc<Message>]) -> bool {
+        history.len() > self.taken
     }
 
     /// Takes in what is new at the end of `history`.

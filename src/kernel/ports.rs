@@ -29,6 +29,7 @@ pub use compact::{Compacted, Need, Plan, Reason};
 pub use guard::{StopGuard, StopTrigger, StopVerdict, Stopping};
 pub use model::{
     Model, ModelInfo, ModelStream, Price, Request, StreamEvent, SystemBlock, ToolChoice, ToolSpec,
+    usual_reserve,
 };
 
 // ---- tools -------------------------------------------------------------------------------------

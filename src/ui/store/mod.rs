@@ -10,6 +10,7 @@ pub mod history;
 pub mod jobs;
 pub mod keys;
 pub mod line;
+pub mod meter;
 pub mod overlay;
 pub mod queue;
 pub mod rows;

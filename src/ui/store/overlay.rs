@@ -2,6 +2,7 @@
 
 use crossterm::event::KeyCode;
 
+use super::meter::MeterPanel;
 use super::queue::QueuePanel;
 use super::slash::SLASH;
 use crate::ui::action::ACTIONS;
@@ -36,6 +37,8 @@ pub fn most_rows(height: u16) -> u16 {
 pub enum Overlay {
     /// Lines to read.
     Text(TextPanel),
+    /// Where the tokens of the context go.
+    Context(MeterPanel),
     /// The queue.
     Queue(QueuePanel),
     /// Whether trust may be chosen with shift+tab.

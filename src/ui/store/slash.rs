@@ -11,6 +11,10 @@ pub enum SlashKind {
     Mode,
     /// What is known of the session.
     Status,
+    /// Where the tokens of the context go.
+    Context,
+    /// Sums the conversation up.
+    Compact,
     /// The queue panel.
     Queue,
     /// The page of background tasks.
@@ -52,6 +56,14 @@ pub const SLASH: &[SlashRow] = &[
     row("new", "", "end this session, start an empty one", SlashKind::New, true),
     row("mode", "[name]", "show or change the permission mode", SlashKind::Mode, false),
     row("status", "", "model, session, tokens, cost", SlashKind::Status, false),
+    row("context", "", "where the tokens of the context go", SlashKind::Context, false),
+    row(
+        "compact",
+        "[focus | undo]",
+        "sum the conversation up to make room",
+        SlashKind::Compact,
+        false,
+    ),
     row("queue", "", "edit messages that wait", SlashKind::Queue, false),
     row("tasks", "", "what runs in the background", SlashKind::Tasks, false),
     row("copy", "", "copy the last answer", SlashKind::Copy, false),
