@@ -340,6 +340,8 @@ pub enum Purpose {
     Compress,
     /// Summing up the conversation.
     Compact,
+    /// What other agents did on the model's behalf.
+    Child,
 }
 
 /// Why a run ended.

@@ -321,15 +321,22 @@ impl Executor {
         self.finish(at, outcome, cached);
     }
 
-    /// Passes on what a tool told beside its result.
-    fn tell(&mut self, Told { spent, cost, remarks }: Told) {
-        if spent != Usage::default() {
-            self.tally.spent += spent;
-            if let Some(cost) = cost {
-                *self.tally.cost.get_or_insert(0.0) += cost;
-            }
-            self.outbox.push_back(Event::Usage { purpose: Purpose::Compress, usage: spent, cost });
+    fn book(&mut self, purpose: Purpose, usage: Usage, cost: Option<f64>) {
+        if usage == Usage::default() {
+            return;
         }
+        self.tally.spent += usage;
+        if let Some(cost) = cost {
+            *self.tally.cost.get_or_insert(0.0) += cost;
+        }
+        self.outbox.push_back(Event::Usage { purpose, usage, cost });
+    }
+
+    /// Passes on what a tool told beside its result.
+    fn tell(&mut self, told: Told) {
+        self.book(Purpose::Compress, told.spent, told.cost);
+        self.book(Purpose::Child, told.children, told.children_cost);
+        let remarks = told.remarks;
         self.outbox.extend(remarks.into_iter().map(|text| Event::Status { text }));
     }
 

@@ -126,12 +126,14 @@ pub enum Capability {
     Network,
     /// Touches only codebot's own state.
     Internal,
+    /// Hands work to another agent, whose own calls are judged one by one.
+    Delegate,
 }
 
 impl Capability {
     /// Whether a call needs an intent record before it starts.
     pub fn has_side_effects(self) -> bool {
-        matches!(self, Self::Write | Self::Shell | Self::Network)
+        matches!(self, Self::Write | Self::Shell | Self::Network | Self::Delegate)
     }
 }
 

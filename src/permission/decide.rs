@@ -91,7 +91,7 @@ impl PermissionGate {
     /// A call that names nothing it touches.
     fn without_access(&self, name: &str, capability: Capability, mode: Mode) -> Step {
         let row = match capability {
-            Capability::Internal => Row::Internal,
+            Capability::Internal | Capability::Delegate => Row::Internal,
             Capability::Read => Row::ReadWorkspace,
             Capability::Network => Row::Network,
             Capability::Write | Capability::Shell => Row::OtherShell,

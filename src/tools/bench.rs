@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use crate::kernel::error::ToolError;
 
+use super::delegate::Delegates;
 use super::environment::Environment;
 use super::jobs::Jobs;
 use super::mask::Mask;
@@ -38,6 +39,8 @@ pub struct Bench {
     pub processes: Arc<Processes>,
     /// What goes on in the background.
     pub jobs: Arc<Jobs>,
+    /// Who runs agents.
+    pub team: Option<Arc<dyn Delegates>>,
 }
 
 impl Bench {
@@ -54,6 +57,7 @@ impl Bench {
             stamps: Arc::default(),
             processes: Arc::default(),
             jobs: Arc::default(),
+            team: config.team,
         }
     }
 

@@ -2,17 +2,18 @@
 //! keeps their output in a file, and has news for the model when one has ended.
 
 use std::fmt::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use futures_util::FutureExt;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::kernel::error::ToolError;
 use crate::kernel::event::Progress;
-use crate::kernel::message::CallStatus;
+use crate::kernel::message::{CallId, CallStatus};
 use crate::kernel::ports::{Finished, Notices, ProgressSink};
 
 use super::output;
@@ -77,7 +78,63 @@ pub struct Ended {
     excerpt: String,
 }
 
+/// The end of work that is no command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hosted {
+    /// Whether it ended well.
+    pub ok: bool,
+    /// How, in a few words.
+    pub how: String,
+    /// What came of it.
+    pub text: String,
+}
+
+impl Hosted {
+    fn failed(how: &str) -> Self {
+        Self { ok: false, how: how.to_owned(), text: how.to_owned() }
+    }
+}
+
 impl Job {
+    fn new(
+        id: String,
+        command: &str,
+        file: Result<PathBuf, String>,
+        started: Instant,
+        bytes: u64,
+    ) -> Self {
+        Self {
+            id,
+            command: command.to_owned(),
+            file,
+            started,
+            stop: CancellationToken::new(),
+            state: watch::Sender::new(State::Running),
+            bytes: Mutex::new(bytes),
+            told: Mutex::new(false),
+        }
+    }
+
+    /// Replaces what its file holds. The file is small, and one that can't be written says so when
+    /// it is read.
+    fn keep(&self, text: &str) {
+        if let Ok(path) = &self.file {
+            let _unsaved = std::fs::write(path, text);
+        }
+    }
+
+    fn end(&self, Hosted { ok, how, text }: Hosted) {
+        self.keep(&text);
+        *lock(&self.bytes) = text.len() as u64;
+        let excerpt = if text.chars().count() <= NEWS_HEAD + NEWS_TAIL {
+            text
+        } else {
+            format!("{} […] {}", output::head(&text, NEWS_HEAD), output::tail(&text, NEWS_TAIL))
+        };
+        let after = self.started.elapsed();
+        self.state.send_replace(State::Ended(Ended { ok, how, after, excerpt }));
+    }
+
     /// How far it is.
     pub fn state(&self) -> State {
         self.state.borrow().clone()
@@ -177,30 +234,14 @@ impl Jobs {
         deadline: Option<(tokio::time::Instant, Duration)>,
     ) -> Arc<Job> {
         let file = watch.capture.keep_file();
-        let job = {
-            let mut jobs = lock(&self.all);
-            let last = jobs.last().and_then(|job| job.id.parse::<u64>().ok()).unwrap_or(0);
-            let job = Arc::new(Job {
-                id: (last + 1).to_string(),
-                command: command.to_owned(),
-                file,
-                started,
-                stop: CancellationToken::new(),
-                state: watch::Sender::new(State::Running),
-                bytes: Mutex::new(watch.capture.raw_bytes()),
-                told: Mutex::new(false),
-            });
-            jobs.push(Arc::clone(&job));
-            forget_old(&mut jobs);
-            job
-        };
+        let bytes = watch.capture.raw_bytes();
+        let job = self.enter(|id| Job::new(id, command, file, started, bytes));
         let counted = Arc::downgrade(&job);
         watch.report_to(ProgressSink::new(move |Progress::Output { bytes, .. }| {
             if let Some(job) = counted.upgrade() {
                 *lock(&job.bytes) = bytes;
             }
         }));
-        self.changed();
         let (jobs, followed) = (Arc::downgrade(self), Arc::clone(&job));
         self.tasks.spawn(async move {
             follow(watch, &followed, deadline).await;
@@ -208,6 +249,58 @@ impl Jobs {
                 jobs.changed();
             }
         });
+        job
+    }
+
+    /// Follows work that is no command. Its lines so far, and at the end its text, stand in its
+    /// file.
+    pub fn host<F>(
+        self: &Arc<Self>,
+        title: &str,
+        dir: &Path,
+        work: impl FnOnce(CancellationToken, ProgressSink) -> F,
+    ) -> Arc<Job>
+    where
+        F: Future<Output = Hosted> + Send + 'static,
+    {
+        let job = self.enter(|id| {
+            let call = CallId::from(id.as_str());
+            let file = output::create(dir, "task", &call).map(|(path, _)| path);
+            let file = file.map_err(|error| error.to_string());
+            Job::new(id, title, file, Instant::now(), 0)
+        });
+        let shown = Arc::downgrade(&job);
+        let progress = ProgressSink::new(move |Progress::Output { tail, bytes }| {
+            if let Some(job) = shown.upgrade() {
+                *lock(&job.bytes) = bytes;
+                job.keep(&tail);
+            }
+        });
+        let stop = job.stop.clone();
+        let work = work(stop, progress);
+        let (jobs, followed) = (Arc::downgrade(self), Arc::clone(&job));
+        self.tasks.spawn(async move {
+            // A panic must not leave a job that never ends.
+            let ended = std::panic::AssertUnwindSafe(work).catch_unwind().await;
+            followed.end(ended.unwrap_or_else(|_| Hosted::failed("it panicked")));
+            if let Some(jobs) = jobs.upgrade() {
+                jobs.changed();
+            }
+        });
+        job
+    }
+
+    /// Gives the next number to a job and lists it.
+    fn enter(&self, make: impl FnOnce(String) -> Job) -> Arc<Job> {
+        let job = {
+            let mut jobs = lock(&self.all);
+            let last = jobs.last().and_then(|job| job.id.parse::<u64>().ok()).unwrap_or(0);
+            let job = Arc::new(make((last + 1).to_string()));
+            jobs.push(Arc::clone(&job));
+            forget_old(&mut jobs);
+            job
+        };
+        self.changed();
         job
     }
 

@@ -8,6 +8,7 @@ pub mod capture;
 pub mod clean;
 pub mod closest;
 pub mod compress;
+pub mod delegate;
 pub mod diff;
 pub mod edit;
 pub mod environment;
@@ -29,6 +30,7 @@ pub mod reference;
 pub mod replace;
 pub mod schema;
 pub mod stamps;
+pub mod subagent;
 pub mod task_list;
 pub mod task_output;
 pub mod task_stop;
@@ -60,6 +62,7 @@ use crate::kernel::ports::{
 
 use bench::Bench;
 use compress::Compressor;
+use delegate::Delegates;
 use jobs::Jobs;
 
 /// One kind of call the model can make.
@@ -95,6 +98,8 @@ pub struct Job {
     pub background: CancellationToken,
     /// Where reports go.
     pub progress: ProgressSink,
+    /// Where it books tokens of its own.
+    pub aside: Aside,
     /// Where the tool says what a short form of its result must not lose.
     pub kept: Arc<OnceLock<Kept>>,
 }
@@ -202,6 +207,8 @@ const CHANGE: ToolTraits = ToolTraits::new(Capability::Write, false, Interrupt::
 const SHELL: ToolTraits = ToolTraits::new(Capability::Shell, false, Interrupt::Finish);
 
 const OWN: ToolTraits = ToolTraits::new(Capability::Internal, true, Interrupt::Cancel);
+/// Nobody knows what an agent will change, so nothing overtakes it.
+const HAND_OVER: ToolTraits = ToolTraits::new(Capability::Delegate, false, Interrupt::Finish);
 
 macro_rules! text {
     ($name:literal) => {
@@ -224,7 +231,11 @@ static TABLE: &[Row] = &[
         .when_long(Length::Verbatim),
     Row::of::<task_list::TaskList>("task_list", OWN, text!("task_list")),
     Row::of::<task_stop::TaskStop>("task_stop", OWN, text!("task_stop")),
+    Row::of::<subagent::Subagent>(SUBAGENT, HAND_OVER, text!("subagent")),
 ];
+
+/// The tool that needs somebody who runs agents.
+const SUBAGENT: &str = "subagent";
 
 /// The rows as the model is told about them, made once per process.
 static SPECS: LazyLock<Arc<[ToolSpec]>> = LazyLock::new(|| {
@@ -278,6 +289,10 @@ pub struct ToolsConfig {
     pub timeout: Duration,
     /// What makes long output short; without it long output is cut. Default none.
     pub compressor: Option<Compressor>,
+    /// Who runs agents; without, there is no tool for it. Default none.
+    pub team: Option<Arc<dyn Delegates>>,
+    /// The only tools there are, by name. Default all.
+    pub only: Option<Vec<String>>,
 }
 
 impl ToolsConfig {
@@ -292,6 +307,8 @@ impl ToolsConfig {
             shell: PathBuf::from("bash"),
             timeout: Duration::from_mins(2),
             compressor: None,
+            team: None,
+            only: None,
         }
     }
 }
@@ -301,13 +318,39 @@ impl ToolsConfig {
 pub struct Tools {
     bench: Bench,
     compressor: Option<Compressor>,
+    only: Option<Vec<String>>,
+    specs: Arc<[ToolSpec]>,
 }
 
 impl Tools {
     /// Tools that work as `config` says.
     pub fn new(mut config: ToolsConfig) -> Self {
         let compressor = config.compressor.take();
-        Self { bench: Bench::new(config), compressor }
+        let only = config.only.take();
+        let bench = Bench::new(config);
+        let mut tools = Self { bench, compressor, only, specs: Arc::default() };
+        tools.specs = tools.offered();
+        tools
+    }
+
+    /// What these tools offer; the tool for agents names their kinds.
+    fn offered(&self) -> Arc<[ToolSpec]> {
+        let mut specs: Vec<ToolSpec> =
+            SPECS.iter().filter(|spec| self.offers(&spec.name)).cloned().collect();
+        if let Some(team) = &self.bench.team
+            && let Some(spec) = specs.iter_mut().find(|spec| spec.name == SUBAGENT)
+        {
+            spec.description.push_str("\n\nKinds of agents:");
+            for (name, what) in team.kinds() {
+                spec.description.push_str(&format!("\n- {name}: {what}"));
+            }
+        }
+        specs.into()
+    }
+
+    fn offers(&self, name: &str) -> bool {
+        let wanted = self.only.as_ref().is_none_or(|only| only.iter().any(|one| one == name));
+        wanted && (name != SUBAGENT || self.bench.team.is_some())
     }
 
     /// The background jobs.
@@ -398,11 +441,11 @@ fn unknown(call: &ToolCall) -> ToolError {
 
 impl Toolbox for Tools {
     fn specs(&self) -> Arc<[ToolSpec]> {
-        SPECS.clone()
+        Arc::clone(&self.specs)
     }
 
     fn traits(&self, name: &str) -> Option<ToolTraits> {
-        row(name).map(|(row, _)| row.traits)
+        row(name).filter(|_| self.offers(name)).map(|(row, _)| row.traits)
     }
 
     fn validate(&self, call: &ToolCall) -> Result<(), String> {
@@ -462,6 +505,7 @@ impl Toolbox for Tools {
                 cancel: cancel.clone(),
                 background,
                 progress,
+                aside: aside.clone(),
                 kept: Arc::clone(&kept),
             };
             let of = args.get("command").and_then(Value::as_str).unwrap_or(row.name).to_owned();

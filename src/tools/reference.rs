@@ -15,6 +15,7 @@ pub fn markdown() -> String {
     for row in TABLE {
         let does = match row.traits.capability {
             Capability::Internal => "keeps its own state",
+            Capability::Delegate => "lets other agents work",
             Capability::Read => "looks at files",
             Capability::Write => "changes files",
             Capability::Shell => "runs programs",

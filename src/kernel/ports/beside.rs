@@ -51,6 +51,10 @@ pub struct Told {
     pub spent: Usage,
     /// US dollars of those whose price is known.
     pub cost: Option<f64>,
+    /// Tokens spent by other agents on the tool's behalf.
+    pub children: Usage,
+    /// US dollars of those whose price is known.
+    pub children_cost: Option<f64>,
     /// Lines for people.
     pub remarks: Vec<String>,
 }
@@ -67,6 +71,15 @@ impl Aside {
         told.spent += usage;
         if let Some(price) = price {
             *told.cost.get_or_insert(0.0) += price.cost(usage);
+        }
+    }
+
+    /// Books what another agent spent.
+    pub fn spend_child(&self, usage: Usage, cost: Option<f64>) {
+        let mut told = self.lock();
+        told.children += usage;
+        if let Some(cost) = cost {
+            *told.children_cost.get_or_insert(0.0) += cost;
         }
     }
 
