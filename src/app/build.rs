@@ -14,7 +14,7 @@ use crate::kernel::budget::Budget;
 use crate::kernel::command::Mode;
 use crate::kernel::event::Event;
 use crate::kernel::message::Message;
-use crate::kernel::ports::{Clock, Model, Ports, Toolbox};
+use crate::kernel::ports::{Clock, Middleware, Model, Ports, Toolbox, Wrapped};
 use crate::kernel::route::{FastRule, RouteConfig};
 use crate::model::connection::Connection;
 use crate::model::providers::PROVIDERS;
@@ -31,6 +31,7 @@ use crate::tools::{Closed, Tools, ToolsConfig};
 use super::branch;
 use super::demo::TEST_COMMAND;
 use super::ground::Ground;
+use super::logging::CallLog;
 use super::service::{Launch, Ready};
 use super::system::{SystemClock, SystemIds};
 
@@ -124,14 +125,17 @@ pub fn open(
     let info = chosen.model.info();
     let gate = Arc::new(PermissionGate::new(gate_config(ground, mode)));
     notices.extend_from_slice(gate.warnings());
-    let tools = Arc::new(tools(ground, chosen, &gate, &mut notices));
+    let small = small_model(ground, &mut notices);
+    let tools = Arc::new(tools(ground, chosen, &gate, small.clone()));
     let (journal, loaded) = journal(ground, &info.model.to_string(), &tools, resume, &mut notices)?;
     let blocks = system_blocks(ground, &info.model.to_string(), &gate, &mut notices);
     let context = SessionContext::new(blocks);
     let session = journal.id().to_owned();
+    let logged: Arc<dyn Middleware> = Arc::new(CallLog);
     let ports = Ports {
         model: Arc::clone(&chosen.model),
-        tools: Arc::clone(&tools) as _,
+        quick: small,
+        tools: Arc::new(Wrapped::new(Arc::clone(&tools) as _, vec![logged])),
         gate: Arc::clone(&gate) as _,
         context: Arc::new(context),
         journal: Arc::new(journal),
@@ -216,7 +220,7 @@ fn tools(
     ground: &Ground,
     chosen: &Chosen,
     gate: &Arc<PermissionGate>,
-    notices: &mut Vec<String>,
+    small: Option<Arc<dyn Model>>,
 ) -> Tools {
     let mut config = ToolsConfig::new(&ground.cwd, results_dir(ground));
     config.secret_values.clone_from(&chosen.secrets);
@@ -224,7 +228,7 @@ fn tools(
     let gate = Arc::clone(gate);
     config.closed = Closed::new(move |path| gate.is_closed(path));
     config.timeout = Duration::from_secs(ground.settings.config.tools.bash_timeout_s.into());
-    config.compressor = small_model(ground, notices).map(Compressor::new);
+    config.compressor = small.map(Compressor::new);
     Tools::new(config)
 }
 

@@ -11,7 +11,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::budget::Budget;
+use super::budget::{Budget, Cap, Limits};
 use super::command::{Command, Mode, QueueEdit, Setting};
 use super::emit::LAST_WORDS;
 use super::event::{Event, QueueItem, QueueKind};
@@ -23,6 +23,7 @@ use super::route::RouteConfig;
 use super::run::{Run, Start};
 use super::state::{Active, Control, Shared};
 
+mod discard;
 mod hold;
 
 pub use hold::{Hold, Injected, Refused};
@@ -179,7 +180,9 @@ impl Agent {
         if config.max_turns == 0 {
             config.max_turns = MAX_TURNS;
         }
-        let shared = Arc::new(Shared::new(history.into_iter().map(Into::into).collect()));
+        let limits = Limits { max_turns: config.max_turns, budget: config.budget };
+        let history = history.into_iter().map(Into::into).collect();
+        let shared = Arc::new(Shared::new(history, limits));
         let (inputs, receiver) = mpsc::unbounded_channel();
         let handle = AgentHandle {
             inputs,
@@ -236,6 +239,7 @@ impl Agent {
             Command::Continue => self.start(Start::Continue),
             Command::Enqueue { kind, text } => self.enqueue(kind, text),
             Command::Abort => self.abort(),
+            Command::Discard => self.discard(),
             Command::Answer { id, answer } => self.control(Control::Answer { id, answer }),
             Command::RetryNow => self.control(Control::RetryNow),
             Command::Background { id } => self.control(Control::Background { id }),
@@ -246,6 +250,7 @@ impl Agent {
                 self.shared.lock().route.pin = tier;
                 self.tell(Event::RoutePinned { tier });
             }
+            Command::Configure(Setting::Limit { cap, value }) => self.set_limit(cap, value),
         }
     }
 
@@ -258,6 +263,14 @@ impl Agent {
         match set {
             Ok(mode) => self.tell(Event::Mode { mode }),
             Err(words) => self.reject(&format!("the mode could not be changed: {words}")),
+        }
+    }
+
+    fn set_limit(&mut self, cap: Cap, value: f64) {
+        if self.shared.lock().limits.set(cap, value) {
+            self.tell(Event::LimitChanged { cap, value });
+        } else {
+            self.reject(&format!("{value} is no limit for {}; give a larger number", cap.unit()));
         }
     }
 

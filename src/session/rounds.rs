@@ -28,6 +28,8 @@ pub struct Rebuilt {
     pub open_intents: Vec<CallId>,
     /// What was added, one line each.
     pub warnings: Vec<String>,
+    /// Messages that the user took back.
+    taken: HashSet<MessageId>,
 }
 
 /// An intent that no committed message has accounted for so far.
@@ -53,6 +55,8 @@ struct Builder {
     lost: Vec<Pending>,
     /// Calls that were started: place of the assistant message and call id.
     started: HashSet<(usize, CallId)>,
+    /// Messages that the user took back.
+    taken: HashSet<MessageId>,
 }
 
 /// Builds the history and answers what was left open.
@@ -75,6 +79,8 @@ impl Builder {
                 index: *index,
                 call: call.clone(),
             }),
+            // Left in place until the end: what was made up for them must go too.
+            Record::TakenBack { ids } => self.taken.extend(ids.iter().cloned()),
             Record::Discarded { run, turn, call_ids } => self.pending.retain(|pending| {
                 pending.run != *run || pending.turn != *turn || !call_ids.contains(&pending.call.id)
             }),
@@ -121,7 +127,7 @@ impl Builder {
 
     fn finish(mut self, has_side_effects: &dyn Fn(&str) -> bool) -> Rebuilt {
         self.lost.append(&mut self.pending);
-        let mut out = Rebuilt::default();
+        let mut out = Rebuilt { taken: std::mem::take(&mut self.taken), ..Rebuilt::default() };
         let mut lost = self.lost.into_iter().peekable();
         let history = self.history;
         let mut at = 0;
@@ -131,6 +137,10 @@ impl Builder {
             }
             let end = round_end(&history, at);
             match &history[at] {
+                message if out.taken.contains(message.id()) => {
+                    let kept = history[at + 1..end].iter();
+                    out.history.extend(kept.filter(|m| !out.taken.contains(m.id())).cloned());
+                }
                 Message::Assistant(answer) => {
                     let started = |call: &ToolCall| self.started.contains(&(at, call.id.clone()));
                     let reason = |call: &ToolCall| {
@@ -206,6 +216,10 @@ impl Rebuilt {
     /// Tells the model of a call that ran although the answer that asked for it was never saved.
     fn notice(&mut self, intent: &Pending) {
         let Pending { run, turn, index, call, .. } = intent;
+        let id = MessageId(format!("{run}-{turn}-notice-{index}"));
+        if self.taken.contains(&id) {
+            return;
+        }
         let args = serde_json::to_string(&call.args).unwrap_or_default();
         let args: String = args.chars().take(ARGS_CHARS).collect();
         let text = format!(
@@ -215,7 +229,7 @@ impl Rebuilt {
         self.open_intents.push(call.id.clone());
         self.warnings.push(text.clone());
         self.history.push(Message::User(UserMessage {
-            id: MessageId(format!("{run}-{turn}-notice-{index}")),
+            id,
             at: self.history.last().map_or(Timestamp::default(), Message::at),
             origin: Origin::Notice,
             blocks: vec![Block::text(text)],

@@ -14,6 +14,8 @@ pub(crate) fn check_events(events: &[Event]) {
             | Event::QueueReturned { .. }
             | Event::Mode { .. }
             | Event::RoutePinned { .. }
+            | Event::LimitChanged { .. }
+            | Event::TakenBack { .. }
             | Event::Rejected { .. } => {}
             Event::RunStart { .. } => {
                 assert!(run.is_none(), "a run started inside a run");

@@ -144,7 +144,7 @@ impl FakeJournal {
     pub(crate) fn messages(&self) -> Vec<Message> {
         let message = |record| match record {
             Record::Message { message } => Some(message),
-            Record::Intent { .. } | Record::Discarded { .. } => None,
+            Record::Intent { .. } | Record::Discarded { .. } | Record::TakenBack { .. } => None,
         };
         self.records().into_iter().filter_map(message).collect()
     }
@@ -173,6 +173,7 @@ impl Journal for FakeJournal {
                 Record::Message { message: Message::Note(_) } => "commit note".to_owned(),
                 Record::Intent { call, .. } => format!("intent {}", call.id),
                 Record::Discarded { .. } => "discarded".to_owned(),
+                Record::TakenBack { .. } => "taken back".to_owned(),
             });
             self.records.lock().unwrap().push((record.clone(), durability));
             Ok(())

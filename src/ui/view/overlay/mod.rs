@@ -2,6 +2,7 @@
 //! draws itself into what it gets.
 
 mod approval;
+mod limit;
 mod queue;
 mod setup;
 mod text;
@@ -25,6 +26,7 @@ pub fn height(store: &Store, width: u16) -> u16 {
         (_, _, Some(Overlay::Text(panel))) => text::height(panel, width),
         (_, _, Some(Overlay::Queue(_))) => queue::height(store),
         (_, _, Some(Overlay::Trust { .. })) => trust::height(width),
+        (_, _, Some(Overlay::Limit(panel))) => limit::height(panel, width),
         _ => 0,
     };
     u16::try_from(rows).unwrap_or(u16::MAX)
@@ -41,6 +43,7 @@ pub fn draw(store: &Store, area: Rect, canvas: &mut Canvas<'_>) -> Option<Positi
             None
         }
         (_, _, Some(Overlay::Queue(panel))) => queue::draw(store, panel, area, canvas),
+        (_, _, Some(Overlay::Limit(panel))) => limit::draw(panel, area, canvas),
         (_, _, Some(Overlay::Trust { yes })) => {
             trust::draw(*yes, area, canvas);
             None
