@@ -187,3 +187,28 @@ fn a_reader_that_leaves_in_an_answer_ends_it_quietly() {
         assert_eq!(text(&output.stderr), "");
     }
 }
+
+/// The level of thinking of the config file, in the words of each wire.
+#[test]
+fn the_effort_of_the_config_file_reaches_every_wire() {
+    for wire in Wire::ALL {
+        let service = Service::start(wire);
+        service.says("Thought.");
+        let print = Print::new(&["-m", wire.model(), "think"]).envs(service.environment());
+        let config = format!(
+            "effort = \"max\"\n[models.\"{}\"]\nthinking = [\"off\", \"low\", \"high\"]\n",
+            wire.model()
+        );
+        fs::write(print.home.path("config").join("config.toml"), config).unwrap();
+        let (output, _home) = print.run();
+        assert_eq!(text(&output.stdout), "Thought.\n", "{}", text(&output.stderr));
+        let body = service.mock.bodies().remove(0);
+        let word = match wire {
+            Wire::Messages => &body["output_config"]["effort"],
+            Wire::Chat => &body["reasoning_effort"],
+            Wire::Gemini => &body["generationConfig"]["thinkingConfig"]["thinkingLevel"],
+        };
+        assert_eq!(word, "high", "{body}");
+        service.assert_valid();
+    }
+}
