@@ -21,5 +21,6 @@ pub mod permission;
 pub mod prompt;
 pub mod sandbox;
 pub mod session;
+pub mod team;
 pub mod tools;
 pub mod ui;

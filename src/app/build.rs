@@ -26,6 +26,9 @@ use crate::prompt::assemble::{self, PromptInput, SessionFacts};
 use crate::prompt::instructions;
 use crate::session::journal::{NewSession, SessionJournal, fresh_id};
 use crate::session::{index, place, replay::Loaded};
+use crate::team::crew::Crew;
+use crate::team::desk::Desk;
+use crate::team::kinds::Kinds;
 use crate::tools::compress::Compressor;
 use crate::tools::{Closed, Tools, ToolsConfig};
 
@@ -35,6 +38,7 @@ use super::ground::Ground;
 use super::logging::CallLog;
 use super::service::{Launch, Ready};
 use super::system::{SystemClock, SystemIds};
+use super::team::{Connect, House};
 
 /// A model and what must be kept out of sight because of it.
 #[derive(Clone, Debug)]
@@ -106,6 +110,8 @@ pub struct Session {
     pub gate: Arc<PermissionGate>,
     /// What the model sees of the conversation.
     pub context: Arc<SessionContext>,
+    /// The open questions of its agents.
+    pub desk: Desk,
     /// What front ends are told.
     pub ready: Ready,
     /// Lines for people that came up on the way.
@@ -129,9 +135,27 @@ pub fn open(
     let gate = Arc::new(PermissionGate::new(gate_config(ground, mode)));
     notices.extend_from_slice(gate.warnings());
     let small = small_model(ground, &mut notices);
-    let tools = Arc::new(tools(ground, chosen, &gate, small.clone()));
-    let (journal, loaded) = journal(ground, &info.model.to_string(), &tools, resume, &mut notices)?;
+    let config = agent_config(ground, launch);
+    let mut tool_config = tool_config(ground, chosen, &gate, small.clone());
     let blocks = system_blocks(ground, &info.model.to_string(), &gate, &mut notices);
+    let desk = Desk::new(events.clone());
+    let kinds = Kinds::load(&agent_folders(ground));
+    notices.extend_from_slice(&kinds.warnings);
+    let house = House {
+        model: Arc::clone(&chosen.model),
+        small: small.clone(),
+        connect: connect(ground),
+        gate: Arc::clone(&gate),
+        tools: tool_config.clone(),
+        system: blocks.clone(),
+        config: config.clone(),
+        limits: limits(ground),
+        state_dir: ground.paths.state_dir.clone(),
+        cwd: ground.cwd.clone(),
+    };
+    tool_config.team = Some(Arc::new(Crew::new(kinds, Arc::new(house), desk.clone())));
+    let tools = Arc::new(Tools::new(tool_config));
+    let (journal, loaded) = journal(ground, &info.model.to_string(), &tools, resume, &mut notices)?;
     let session = journal.id().to_owned();
     let logged: Arc<dyn Middleware> = Arc::new(CallLog);
     // The scripted model only plays its script.
@@ -158,8 +182,12 @@ pub fn open(
         guard: None,
     };
     let history: Vec<Message> = loaded.history;
-    let agent =
-        Agent::spawn(ports, agent_config(ground, launch, &session), history.clone(), events);
+    let agent = Agent::spawn(
+        ports,
+        AgentConfig { cache_key: session.clone(), ..config },
+        history.clone(),
+        events,
+    );
     let ready = Ready {
         model: info,
         mode,
@@ -168,10 +196,28 @@ pub fn open(
         history,
         demo: chosen.demo,
     };
-    Ok(Session { agent, tools, gate, context, ready, notices })
+    Ok(Session { agent, tools, gate, context, desk, ready, notices })
 }
 
-fn agent_config(ground: &Ground, launch: &Launch, session: &str) -> AgentConfig {
+/// Where agents are described, the most specific place first.
+fn agent_folders(ground: &Ground) -> Vec<PathBuf> {
+    let project = [".codebot/agents", ".claude/agents"].map(|name| ground.workspace.join(name));
+    project.into_iter().chain([ground.paths.config_dir.join("agents")]).collect()
+}
+
+/// Makes other models than the session's own, for agents that name one.
+fn connect(ground: &Ground) -> Connect {
+    let config = &ground.settings.config;
+    let (env, providers) = (ground.env.clone(), config.providers.clone());
+    let models = config.models.clone();
+    Arc::new(move |wanted| {
+        let env = |name: &str| env.var(name);
+        let connection = resolve::resolve(Some(wanted), &env, &providers, &models);
+        connection.map(crate::model::connect).map_err(|error| error.to_string())
+    })
+}
+
+fn agent_config(ground: &Ground, launch: &Launch) -> AgentConfig {
     let config = &ground.settings.config;
     AgentConfig {
         max_turns: config.limits.max_turns,
@@ -184,7 +230,6 @@ fn agent_config(ground: &Ground, launch: &Launch, session: &str) -> AgentConfig 
             ConfiguredStart::AfterMessage => ToolStart::AfterMessage,
         },
         interactive: launch.interactive,
-        cache_key: session.to_owned(),
         budget: Budget {
             tokens: config.limits.max_tokens,
             cost: config.limits.max_cost,
@@ -238,12 +283,12 @@ fn results_dir(ground: &Ground) -> PathBuf {
     ground.paths.state_dir.join("results").join(place::project_name(&ground.workspace))
 }
 
-fn tools(
+fn tool_config(
     ground: &Ground,
     chosen: &Chosen,
     gate: &Arc<PermissionGate>,
     small: Option<Arc<dyn Model>>,
-) -> Tools {
+) -> ToolsConfig {
     let mut config = ToolsConfig::new(&ground.cwd, results_dir(ground));
     config.secret_values.clone_from(&chosen.secrets);
     config.secret_env = key_names(ground);
@@ -251,7 +296,7 @@ fn tools(
     config.closed = Closed::new(move |path| gate.is_closed(path));
     config.timeout = Duration::from_secs(ground.settings.config.tools.bash_timeout_s.into());
     config.compressor = small.map(Compressor::new);
-    Tools::new(config)
+    config
 }
 
 /// The journal to write to and what it already holds.

@@ -135,6 +135,8 @@ impl Application {
                 }
             };
             match request {
+                Some(Request::Loop(Command::Answer { id, answer }))
+                    if session.desk.answer(&id, &answer) => {}
                 Some(Request::Loop(command)) => session.agent.send(command),
                 Some(Request::Jobs) => self.tell(Update::Jobs(jobs::lines(&session.tools))),
                 Some(Request::Context) => self.tell(Update::Context(context::report(&session))),

@@ -15,3 +15,4 @@ pub mod preferences;
 pub mod service;
 pub mod setup;
 pub mod system;
+pub mod team;

@@ -3,6 +3,7 @@
 pub mod edit;
 pub mod env;
 pub mod error;
+pub mod front_matter;
 pub mod keys;
 pub mod layer;
 pub mod load;

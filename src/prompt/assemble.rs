@@ -9,7 +9,8 @@ use crate::kernel::message::Timestamp;
 use crate::kernel::ports::SystemBlock;
 
 /// Tags that carry meaning in prompts and messages; text from outside must not open or close them.
-const TAGS: [&str; 9] = [
+const TAGS: [&str; 10] = [
+    "agent",
     "soul",
     "identity",
     "agent_protocols",
@@ -118,7 +119,8 @@ fn joined(sections: &[Section]) -> String {
     sections.iter().map(|section| section.text.as_str()).collect::<Vec<_>>().join("\n\n")
 }
 
-fn tagged(tag: &str, text: &str) -> String {
+/// A text in a tag of ours.
+pub fn tagged(tag: &str, text: &str) -> String {
     format!("<{tag}>\n{text}\n</{tag}>")
 }
 

@@ -35,10 +35,25 @@ impl Desk {
     }
 
     /// The child's question is no longer open.
-    pub async fn close(&self, child: &str, own: &CallId, allowed: bool) {
+    pub async fn close(&self, child: &str, own: &CallId, answer: Option<Answer>) {
         let id = named(child, own);
         if lock(&self.open).remove(&id).is_some() {
-            let _gone = self.events.send(Event::ApprovalClosed { id, allowed }).await;
+            let _gone = self.events.send(Event::ApprovalClosed { id, answer }).await;
+        }
+    }
+
+    /// The child is gone, and with it whatever it still asked.
+    pub async fn forget(&self, child: &str) {
+        let gone: Vec<CallId> = {
+            let mut open = lock(&self.open);
+            let prefix = format!("{child}/");
+            let ids: Vec<CallId> =
+                open.keys().filter(|id| id.as_str().starts_with(&prefix)).cloned().collect();
+            open.retain(|id, _| !ids.contains(id));
+            ids
+        };
+        for id in gone {
+            let _gone = self.events.send(Event::ApprovalClosed { id, answer: None }).await;
         }
     }
 

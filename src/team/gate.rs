@@ -34,7 +34,9 @@ impl Gate for ChildGate {
                     self.inner.record(request.call, false, "nobody can be asked for this agent");
                     let reason = approval.reason;
                     Ok(Verdict::Deny {
-                        reason: format!("this agent can't ask the user, and this needs it: {reason}"),
+                        reason: format!(
+                            "this agent can't ask the user, and this needs it: {reason}"
+                        ),
                     })
                 }
                 Verdict::Ask(mut approval) => {

@@ -41,16 +41,6 @@ pub struct AgentKind {
 /// The kinds that are always there.
 pub fn built_in() -> Vec<AgentKind> {
     let looking = || Some(LOOKING.map(str::to_owned).to_vec());
-    let kind = |name: &str, description: &str, prompt: &str| AgentKind {
-        name: name.to_owned(),
-        description: description.to_owned(),
-        prompt: prompt.trim().to_owned(),
-        tools: None,
-        read_only: false,
-        small: false,
-        model: None,
-        turns: TURNS,
-    };
     vec![
         AgentKind {
             tools: looking(),
@@ -63,11 +53,7 @@ pub fn built_in() -> Vec<AgentKind> {
                 include_str!("../../assets/prompts/agents/explore.md"),
             )
         },
-        kind(
-            DEFAULT,
-            "has all tools; for a piece of work of its own",
-            include_str!("../../assets/prompts/agents/general.md"),
-        ),
+        general(),
         AgentKind {
             tools: looking(),
             read_only: true,
@@ -81,10 +67,29 @@ pub fn built_in() -> Vec<AgentKind> {
     ]
 }
 
+fn kind(name: &str, description: &str, prompt: &str) -> AgentKind {
+    AgentKind {
+        name: name.to_owned(),
+        description: description.to_owned(),
+        prompt: prompt.trim().to_owned(),
+        tools: None,
+        read_only: false,
+        small: false,
+        model: None,
+        turns: TURNS,
+    }
+}
+
+fn general() -> AgentKind {
+    let prompt = include_str!("../../assets/prompts/agents/general.md");
+    kind(DEFAULT, "has all tools; for a piece of work of its own", prompt)
+}
+
 /// The kinds of a session, sorted by name.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kinds {
     all: Vec<AgentKind>,
+    fallback: AgentKind,
     /// What was left out and why, one line each.
     pub warnings: Vec<String>,
 }
@@ -94,7 +99,7 @@ impl Kinds {
     /// folder wins over a later one, any folder over what is built in; in one folder a name may
     /// stand once.
     pub fn load(folders: &[PathBuf]) -> Self {
-        let mut kinds = Self::default();
+        let mut kinds = Self { all: Vec::new(), fallback: general(), warnings: Vec::new() };
         for folder in folders {
             let mut here: Vec<AgentKind> = Vec::new();
             for path in files(folder) {
@@ -108,8 +113,8 @@ impl Kinds {
             }
             kinds.add(here);
         }
-        kinds.add(built_in());
         kinds.all.truncate(MAX_KINDS);
+        kinds.add(built_in());
         kinds.all.sort_by(|a, b| a.name.cmp(&b.name));
         kinds
     }
@@ -129,6 +134,11 @@ impl Kinds {
     /// The kind of that name.
     pub fn find(&self, name: &str) -> Option<&AgentKind> {
         self.all.iter().find(|kind| kind.name == name)
+    }
+
+    /// The kind that is taken when none is named; a file may have replaced it.
+    pub fn default_kind(&self) -> &AgentKind {
+        self.find(DEFAULT).unwrap_or(&self.fallback)
     }
 
     /// All kinds, sorted by name.

@@ -17,7 +17,7 @@ const DIFF_WORDS: [&str; 3] =
     ["kernel::message::FileDiff", "kernel::message::Hunk", "kernel::message::DiffLine"];
 
 /// Who may know whom: a room and what it may name besides itself. `main` and `lib` are free.
-const EDGES: [(&str, &[&str]); 13] = [
+const EDGES: [(&str, &[&str]); 14] = [
     ("kernel", &[]),
     ("config", &["kernel"]),
     ("model", &["kernel", "config::schema"]),
@@ -27,6 +27,7 @@ const EDGES: [(&str, &[&str]); 13] = [
     ("context", &["kernel", "config::schema"]),
     ("prompt", &["kernel", "config::schema"]),
     ("session", &["kernel", "config::schema", "config::private"]),
+    ("team", &["kernel", "tools", "config::front_matter"]),
     ("headless", &["kernel", "app::service"]),
     ("ui::text", &["ui::theme", DIFF_WORDS[0], DIFF_WORDS[1], DIFF_WORDS[2]]),
     ("ui", &["kernel", "app::service", "config::private"]),
