@@ -24,8 +24,8 @@ mod middleware;
 mod model;
 
 pub use beside::{Aside, Finished, NoNotices, Notices, Told};
-pub use middleware::{Middleware, Onward, Wrapped};
 pub use guard::{StopGuard, StopTrigger, StopVerdict, Stopping};
+pub use middleware::{Middleware, Onward, Wrapped};
 pub use model::{
     Model, ModelInfo, ModelStream, Price, Request, StreamEvent, SystemBlock, ToolChoice, ToolSpec,
 };

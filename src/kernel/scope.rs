@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use super::event::{Event, Tier, WrapReason};
 use super::message::{Message, Origin, UserMessage, text_of};
-use super::ports::Model;
 use super::monitor::{Advice, Monitor, Outcome};
+use super::ports::Model;
 use super::route::{self, Past, Route, RouteConfig};
 use super::run::Run;
 use super::wrapup;

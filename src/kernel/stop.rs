@@ -45,9 +45,7 @@ impl Exit {
     /// The cap that was reached.
     pub(crate) fn reached(&self) -> Option<Reached> {
         match self {
-            Self::MaxTurns(turns) => {
-                Some(Reached { cap: Cap::Turns, value: f64::from(*turns) })
-            }
+            Self::MaxTurns(turns) => Some(Reached { cap: Cap::Turns, value: f64::from(*turns) }),
             Self::Budget(reached) => Some(*reached),
             Self::Aborted | Self::Failed(_) => None,
         }

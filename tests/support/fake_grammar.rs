@@ -106,7 +106,9 @@ impl RunCheck {
             Event::RouteSelected { .. } | Event::RouteEscalated { .. } => {
                 assert!(!self.turn_open, "routes change between turns: {event:?}");
             }
-            Event::Reflection { .. } | Event::WrapUp { .. } => self.inside(event),
+            Event::Reflection { .. } | Event::WrapUp { .. } | Event::ModelFailover { .. } => {
+                self.inside(event);
+            }
             Event::StreamFallback
             | Event::Usage { .. }
             | Event::Status { .. }
@@ -117,6 +119,8 @@ impl RunCheck {
             | Event::QueueReturned { .. }
             | Event::Mode { .. }
             | Event::RoutePinned { .. }
+            | Event::LimitChanged { .. }
+            | Event::TakenBack { .. }
             | Event::Rejected { .. } => unreachable!("seen by the caller"),
         }
     }

@@ -8,8 +8,10 @@ use super::composer::{Go, Kill};
 use super::focus::{Focus, beneath, focus};
 use super::limit;
 use super::overlay::{self, Overlay};
-use super::send::{answer_trust, command, go_on_after, next_mode, open_queue, stop, submit, take_back};
 use super::queue;
+use super::send::{
+    answer_trust, command, go_on_after, next_mode, open_queue, stop, submit, take_back,
+};
 use super::{Effect, Exit, Phase, Store, close};
 use crate::app::service::Request;
 use crate::kernel::command::{Command, Setting};

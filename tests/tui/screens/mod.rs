@@ -3,6 +3,7 @@
 mod approvals;
 mod composing;
 mod keys;
+mod limits;
 mod looks;
 mod pastes;
 mod queueing;
