@@ -180,6 +180,7 @@ fn agent_config(ground: &Ground, launch: &Launch, session: &str) -> AgentConfig 
         wrap_at_cap: config.limits.wrap_at_cap,
         monitor: true,
         route: Some(route_config(&config.route)),
+        effort: config.effort,
         ..AgentConfig::default()
     }
 }

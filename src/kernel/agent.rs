@@ -17,7 +17,7 @@ use super::emit::LAST_WORDS;
 use super::event::{Event, QueueItem, QueueKind};
 use super::isolate::isolated_now;
 use super::message::{Block, Message, QueueId};
-use super::ports::Ports;
+use super::ports::{Effort, Ports};
 pub use super::queue::Delivery;
 use super::route::RouteConfig;
 use super::run::{Run, Start};
@@ -80,6 +80,8 @@ pub struct AgentConfig {
     pub monitor: bool,
     /// How chats are routed; without, every chat is full and has no budget of its own.
     pub route: Option<RouteConfig>,
+    /// How hard the model should think. Its own default.
+    pub effort: Option<Effort>,
 }
 
 /// The default cap on turns: far above honest work, low enough to stop an endless one.
@@ -105,6 +107,7 @@ impl Default for AgentConfig {
             wrap_at_cap: false,
             monitor: false,
             route: None,
+            effort: None,
         }
     }
 }

@@ -27,7 +27,8 @@ pub use beside::{Aside, Finished, NoNotices, Notices, Told};
 pub use guard::{StopGuard, StopTrigger, StopVerdict, Stopping};
 pub use middleware::{Middleware, Onward, Wrapped};
 pub use model::{
-    Model, ModelInfo, ModelStream, Price, Request, StreamEvent, SystemBlock, ToolChoice, ToolSpec,
+    Effort, Model, ModelInfo, ModelStream, Price, Request, StreamEvent, SystemBlock, ToolChoice,
+    ToolSpec,
 };
 
 // ---- tools -------------------------------------------------------------------------------------

@@ -229,6 +229,7 @@ impl Run {
             cache_key: self.config.cache_key.clone(),
             reminder: self.reminder.clone(),
             tool_choice: if self.wrapping { ToolChoice::None } else { ToolChoice::Auto },
+            effort: self.config.effort,
         })
     }
 
