@@ -46,7 +46,13 @@ pub const KEYS: &[KeyDoc] = &[
         Scope::Any,
         "The model to talk to.",
     ),
-    key("small_model", "provider/model", "the main model", Scope::Any, "The model for side work."),
+    key(
+        "small_model",
+        "provider/model",
+        "the main model",
+        Scope::Any,
+        "The model for side work and fast requests.",
+    ),
     key(
         "effort",
         "off | low | medium | high | max",

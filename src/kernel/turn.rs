@@ -154,7 +154,7 @@ impl Run {
                         return Ok(Got::Part);
                     }
                     self.recover(&error).await?;
-                    self.deliver(QueueKind::Steer).await?;
+                    self.before_repeat().await?;
                 }
                 Ending::Aborted => {
                     self.break_off(Halt::User, Stop::Aborted).await?;
@@ -166,11 +166,21 @@ impl Run {
                     if kept {
                         return Ok(Got::Part);
                     }
-                    self.notices().await?;
-                    self.deliver(QueueKind::Steer).await?;
+                    self.before_repeat().await?;
                 }
             }
         }
+    }
+
+    /// What came meanwhile belongs to the repeated request too; what comes during a report is for the
+    /// chat after it.
+    async fn before_repeat(&mut self) -> Result<(), Exit> {
+        if self.wrapping {
+            return Ok(());
+        }
+        self.notices().await?;
+        self.deliver(QueueKind::Steer).await?;
+        Ok(())
     }
 
     /// The small model failed before it said anything.
@@ -242,9 +252,6 @@ impl Run {
         let told = self.notices().await?;
         let steered = self.shared.lock().queues.has_fresh_steering()
             && self.deliver(QueueKind::Steer).await?;
-        if steered {
-            self.scope.monitor.forget();
-        }
         Ok(told || steered)
     }
 
