@@ -62,8 +62,9 @@ fn key(store: &mut Store, chord: Chord, last_key_ms: Option<u64>, out: &mut Vec<
     match beneath(store) {
         Focus::Setup => setup(store, chord, out),
         Focus::Overlay if taken => overlay(store, chord, out),
-        Focus::Overlay => composer(store, chord, action, out),
-        Focus::Composer | Focus::Approval | Focus::Closing => composer(store, chord, action, out),
+        Focus::Overlay | Focus::Composer | Focus::Approval | Focus::Closing => {
+            composer(store, chord, action, out);
+        }
     }
 }
 
