@@ -8,7 +8,8 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 
 use crate::config::schema::{RouteSettings, ToolStart as ConfiguredStart};
-use crate::context::project::SessionContext;
+use crate::context::project::{Limits, SessionContext};
+use crate::context::summary::Summariser;
 use crate::kernel::agent::{Agent, AgentConfig, AgentHandle, ToolStart};
 use crate::kernel::budget::Budget;
 use crate::kernel::command::Mode;
@@ -103,6 +104,8 @@ pub struct Session {
     pub tools: Arc<Tools>,
     /// The gate, for the mode in force.
     pub gate: Arc<PermissionGate>,
+    /// What the model sees of the conversation.
+    pub context: Arc<SessionContext>,
     /// What front ends are told.
     pub ready: Ready,
     /// Lines for people that came up on the way.
@@ -129,15 +132,25 @@ pub fn open(
     let tools = Arc::new(tools(ground, chosen, &gate, small.clone()));
     let (journal, loaded) = journal(ground, &info.model.to_string(), &tools, resume, &mut notices)?;
     let blocks = system_blocks(ground, &info.model.to_string(), &gate, &mut notices);
-    let context = SessionContext::new(blocks);
     let session = journal.id().to_owned();
     let logged: Arc<dyn Middleware> = Arc::new(CallLog);
+    // The scripted model only plays its script.
+    let summariser = if chosen.demo {
+        Summariser::default()
+    } else {
+        Summariser::new(Arc::clone(&chosen.model), small.clone(), &session)
+    };
+    let context = SessionContext::new(blocks)
+        .with_summariser(summariser)
+        .with_limits(limits(ground))
+        .with_changes(loaded.compactions);
+    let context = Arc::new(context);
     let ports = Ports {
         model: Arc::clone(&chosen.model),
         quick: small,
         tools: Arc::new(Wrapped::new(Arc::clone(&tools) as _, vec![logged])),
         gate: Arc::clone(&gate) as _,
-        context: Arc::new(context),
+        context: Arc::clone(&context) as _,
         journal: Arc::new(journal),
         notices: tools.jobs(),
         clock: Arc::new(SystemClock),
@@ -155,7 +168,7 @@ pub fn open(
         history,
         demo: chosen.demo,
     };
-    Ok(Session { agent, tools, gate, ready, notices })
+    Ok(Session { agent, tools, gate, context, ready, notices })
 }
 
 fn agent_config(ground: &Ground, launch: &Launch, session: &str) -> AgentConfig {
@@ -193,6 +206,15 @@ fn route_config(route: &RouteSettings) -> RouteConfig {
         full: route.full,
         fast: route.fast.iter().map(rule).collect(),
         ..RouteConfig::default()
+    }
+}
+
+fn limits(ground: &Ground) -> Limits {
+    let config = &ground.settings.config.context;
+    Limits {
+        result: config.result_tokens.into(),
+        results: config.results_tokens.into(),
+        ..Limits::default()
     }
 }
 

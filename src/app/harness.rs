@@ -10,7 +10,7 @@ use super::build::{self, Chosen, Session};
 use super::ground::Ground;
 use super::jobs::{self, JobDesk};
 use super::service::{Failure, Front, Handle, Launch, Level, Request, SetupChoice, Update};
-use super::{branch, logging, setup};
+use super::{branch, context, logging, setup};
 
 /// Loop events on their way to the front end; a live run waits when it is full (the spec's 128).
 const EVENT_CAPACITY: usize = 128;
@@ -103,7 +103,7 @@ impl Application {
                 request = self.requests.recv() => match request {
                     Some(Request::Setup(choice)) => return Some(choice),
                     Some(Request::Shutdown) | None => return None,
-                    Some(Request::Loop(_) | Request::NewSession | Request::Jobs) => {}
+                    Some(Request::Loop(_) | Request::NewSession | Request::Jobs | Request::Context) => {}
                 },
                 servers = &mut probing, if !probed => {
                     probed = true;
@@ -137,6 +137,7 @@ impl Application {
             match request {
                 Some(Request::Loop(command)) => session.agent.send(command),
                 Some(Request::Jobs) => self.tell(Update::Jobs(jobs::lines(&session.tools))),
+                Some(Request::Context) => self.tell(Update::Context(context::report(&session))),
                 Some(Request::NewSession) => {
                     let mode = current_mode(&session);
                     close(&session).await;

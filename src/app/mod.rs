@@ -4,6 +4,7 @@
 pub mod branch;
 pub mod build;
 pub mod checkup;
+mod context;
 pub mod demo;
 pub mod doctor;
 pub mod ground;

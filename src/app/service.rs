@@ -43,6 +43,8 @@ pub enum Request {
     NewSession,
     /// Asks for [`Update::Jobs`].
     Jobs,
+    /// Asks for [`Update::Context`].
+    Context,
     /// Takes one of the offers of [`Update::Setup`].
     Setup(SetupChoice),
     /// Ends everything: aborts the run, stops processes, closes the journal.
@@ -62,6 +64,8 @@ pub enum Update {
     /// The background jobs of the session, oldest first: whenever one starts or ends, and when
     /// asked for.
     Jobs(Vec<JobLine>),
+    /// Where the tokens of the context go.
+    Context(ContextReport),
     /// A line for people.
     Notice {
         /// How bad it is.
@@ -90,6 +94,23 @@ pub struct JobLine {
     pub elapsed_ms: u64,
     /// Bytes it has written.
     pub bytes: u64,
+}
+
+/// Where the tokens of the next request go.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ContextReport {
+    /// Tokens of the whole window.
+    pub window: u64,
+    /// Tokens in use.
+    pub used: u64,
+    /// Tokens that may still be used.
+    pub free: u64,
+    /// Tokens kept free for the answer.
+    pub reserve: u64,
+    /// The tokens in use by source, in the order of the request.
+    pub sources: Vec<(&'static str, u64)>,
+    /// What made the view smaller, one line each, and what it saved.
+    pub steps: Vec<(String, u64)>,
 }
 
 /// An open session.

@@ -194,6 +194,20 @@ pub const KEYS: &[KeyDoc] = &[
         "When a command is stopped that names no limit of its own.",
     ),
     key(
+        "context.result_tokens",
+        "tokens",
+        "20000",
+        Scope::Any,
+        "Most that the model sees of one result; the rest loses its middle.",
+    ),
+    key(
+        "context.results_tokens",
+        "tokens",
+        "100000",
+        Scope::Any,
+        "Most that the model sees of all results; the largest old ones are cleared above it.",
+    ),
+    key(
         "background.wake",
         "true | false",
         "false",

@@ -30,6 +30,7 @@ pub struct Layer {
     pub(super) route: Route,
     pub(super) retry: Retry,
     pub(super) tools: Tools,
+    pub(super) context: Context,
     pub(super) background: Background,
     pub(super) ui: Ui,
 }
@@ -74,6 +75,13 @@ pub(super) struct Tools {
     pub(super) start: Option<ToolStart>,
     pub(super) max_concurrency: Option<NonZeroU32>,
     pub(super) bash_timeout_s: Option<NonZeroU32>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub(super) struct Context {
+    pub(super) result_tokens: Option<NonZeroU32>,
+    pub(super) results_tokens: Option<NonZeroU32>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]

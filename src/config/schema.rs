@@ -91,6 +91,8 @@ pub struct Config {
     pub retry: RetryConfig,
     /// How tools run.
     pub tools: ToolConfig,
+    /// What the model sees of a long conversation.
+    pub context: ContextConfig,
     /// Work beside the run.
     pub background: BackgroundConfig,
     /// The screen.
@@ -199,6 +201,21 @@ pub enum ToolStart {
     ReadOnly,
     /// After the whole answer was saved.
     AfterMessage,
+}
+
+/// `[context]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ContextConfig {
+    /// Most tokens of one result that the model sees. Default: 20000.
+    pub result_tokens: u32,
+    /// Most tokens of all results together. Default: 100000.
+    pub results_tokens: u32,
+}
+
+impl Default for ContextConfig {
+    fn default() -> Self {
+        Self { result_tokens: 20_000, results_tokens: 100_000 }
+    }
 }
 
 /// `[background]`.

@@ -74,7 +74,8 @@ pub fn tools(specs: &[ToolSpec]) -> u64 {
     specs.iter().map(one).sum()
 }
 
-fn blocks(blocks: &[Block]) -> u64 {
+/// Tokens of some blocks.
+pub fn blocks(blocks: &[Block]) -> u64 {
     blocks.iter().map(block).sum()
 }
 

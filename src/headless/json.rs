@@ -13,6 +13,7 @@ use super::report::{Report, Sink};
 use crate::app::service::{Level, Ready};
 use crate::kernel::budget::{Cap, Reached};
 use crate::kernel::command::{Answer, Mode};
+use crate::kernel::compaction::{Phase, Step};
 use crate::kernel::event::{
     Delta, EndReason, Event, Finished, Preview, Progress, RunError, RunSummary, Tier, WrapReason,
 };
@@ -89,36 +90,123 @@ impl<'a> Ended<'a> {
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Line<'a> {
-    RunStart { run: &'a str, session: &'a str, model: &'a str },
-    TurnStart { turn: u32 },
-    MessageStart { id: &'a str },
+    RunStart {
+        run: &'a str,
+        session: &'a str,
+        model: &'a str,
+    },
+    TurnStart {
+        turn: u32,
+    },
+    MessageStart {
+        id: &'a str,
+    },
     MessageDelta(Piece<'a>),
     MessageEnd(Committed<'a>),
-    MessageDiscarded { turn: u32 },
-    ToolStart { id: &'a str, name: &'a str, args: &'a Map<String, Value> },
-    ToolProgress { id: &'a str, bytes: u64 },
-    ToolEnd { id: &'a str, name: &'a str, status: CallStatus, text: String },
-    ApprovalAsked { id: &'a str, name: &'a str, reason: &'a str, preview: Option<&'a Preview> },
-    ApprovalDenied { id: &'a str, name: &'a str, reason: String },
-    ApprovalClosed { id: &'a str, allowed: bool },
-    Background { finished: &'a [Finished] },
-    Retry { attempt: u32, max: u32, delay_ms: u64, error: &'a str },
+    MessageDiscarded {
+        turn: u32,
+    },
+    ToolStart {
+        id: &'a str,
+        name: &'a str,
+        args: &'a Map<String, Value>,
+    },
+    ToolProgress {
+        id: &'a str,
+        bytes: u64,
+    },
+    ToolEnd {
+        id: &'a str,
+        name: &'a str,
+        status: CallStatus,
+        text: String,
+    },
+    ApprovalAsked {
+        id: &'a str,
+        name: &'a str,
+        reason: &'a str,
+        preview: Option<&'a Preview>,
+    },
+    ApprovalDenied {
+        id: &'a str,
+        name: &'a str,
+        reason: String,
+    },
+    ApprovalClosed {
+        id: &'a str,
+        allowed: bool,
+    },
+    Background {
+        finished: &'a [Finished],
+    },
+    Retry {
+        attempt: u32,
+        max: u32,
+        delay_ms: u64,
+        error: &'a str,
+    },
     StreamFallback,
-    RouteSelected { tier: Tier, rule: &'a str, budget: u32, model: &'a str },
-    RouteEscalated { from: Tier, to: Tier, budget: u32 },
-    RoutePinned { tier: Option<Tier> },
-    ModelFailover { from: &'a str, to: &'a str, error: &'a str },
-    LimitChanged { cap: Cap, value: f64 },
-    TakenBack { ids: &'a [MessageId] },
-    Reflection { number: u32, again: bool, signature: &'a str },
-    WrapUp { reason: WrapReason },
-    Usage { usage: Usage },
-    Status { text: &'a str },
-    Notice { level: &'a str, text: &'a str },
-    Error { message: &'a str },
-    TurnEnd { turn: u32 },
-    Mode { mode: Mode },
-    Rejected { reason: &'a str },
+    RouteSelected {
+        tier: Tier,
+        rule: &'a str,
+        budget: u32,
+        model: &'a str,
+    },
+    RouteEscalated {
+        from: Tier,
+        to: Tier,
+        budget: u32,
+    },
+    RoutePinned {
+        tier: Option<Tier>,
+    },
+    ModelFailover {
+        from: &'a str,
+        to: &'a str,
+        error: &'a str,
+    },
+    LimitChanged {
+        cap: Cap,
+        value: f64,
+    },
+    TakenBack {
+        ids: &'a [MessageId],
+    },
+    Reflection {
+        number: u32,
+        again: bool,
+        signature: &'a str,
+    },
+    WrapUp {
+        reason: WrapReason,
+    },
+    Compaction {
+        step: Step,
+        #[serde(flatten)]
+        phase: &'a Phase,
+    },
+    Usage {
+        usage: Usage,
+    },
+    Status {
+        text: &'a str,
+    },
+    Notice {
+        level: &'a str,
+        text: &'a str,
+    },
+    Error {
+        message: &'a str,
+    },
+    TurnEnd {
+        turn: u32,
+    },
+    Mode {
+        mode: Mode,
+    },
+    Rejected {
+        reason: &'a str,
+    },
 }
 
 /// A piece of a streamed answer.
@@ -187,6 +275,7 @@ fn lines<'a>(event: &'a Event, facts: &'a Facts) -> Vec<Line<'a>> {
             Line::Reflection { number: *number, again: *again, signature }
         }
         Event::WrapUp { reason } => Line::WrapUp { reason: *reason },
+        Event::Compaction { step, phase } => Line::Compaction { step: *step, phase },
         Event::Usage { usage, .. } => Line::Usage { usage: *usage },
         Event::Status { text } => Line::Status { text },
         Event::Error { message } => Line::Error { message },

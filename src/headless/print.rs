@@ -59,6 +59,7 @@ pub fn remark_on(err: &mut dyn Write, event: &Event) {
         | Event::TakenBack { .. }
         | Event::Reflection { .. }
         | Event::Usage { .. }
+        | Event::Compaction { .. }
         | Event::Notice { .. }
         | Event::TurnEnd { .. }
         | Event::RunEnd { .. }

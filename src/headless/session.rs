@@ -142,7 +142,7 @@ impl Driver {
 
     fn update(&mut self, update: Update) -> Result<(), End> {
         match update {
-            Update::Ready(_) | Update::Branch(_) | Update::Jobs(_) => Ok(()),
+            Update::Ready(_) | Update::Branch(_) | Update::Jobs(_) | Update::Context(_) => Ok(()),
             Update::Notice { level, text } => {
                 self.report.notice(level, &text);
                 Ok(())

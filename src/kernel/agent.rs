@@ -240,6 +240,8 @@ impl Agent {
             Command::Enqueue { kind, text } => self.enqueue(kind, text),
             Command::Abort => self.abort(),
             Command::Discard => self.discard(),
+            Command::Compact { focus } => self.compact(focus),
+            Command::UndoCompaction => self.start(Start::Undo),
             Command::Answer { id, answer } => self.control(Control::Answer { id, answer }),
             Command::RetryNow => self.control(Control::RetryNow),
             Command::Background { id } => self.control(Control::Background { id }),
@@ -278,6 +280,18 @@ impl Agent {
         if let Err(refused) = self.try_start(start) {
             self.reject(&refused.to_string());
         }
+    }
+
+    /// At once when idle, else at the end of the run.
+    fn compact(&mut self, focus: String) {
+        {
+            let mut state = self.shared.lock();
+            if state.active.is_some() {
+                state.compact = Some(focus);
+                return;
+            }
+        }
+        self.start(Start::Compact(focus));
     }
 
     fn try_start(&mut self, start: Start) -> Result<(), Refused> {

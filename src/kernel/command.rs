@@ -36,6 +36,13 @@ pub enum Command {
         /// The decision.
         answer: Answer,
     },
+    /// Sums up the conversation. While a run is active: at its end.
+    Compact {
+        /// What to care about most; may be empty.
+        focus: String,
+    },
+    /// Takes back the newest summing up. While a run is active: rejected as busy.
+    UndoCompaction,
     /// Ends the wait before a retry.
     RetryNow,
     /// Changes the queues.

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::budget::{Cap, Reached};
 use super::command::{Answer, Mode};
+use super::compaction::{Phase, Step};
 use super::message::{
     CallId, CallStatus, FileDiff, Message, MessageId, QueueId, RunId, ToolCall, ToolMessage, Usage,
 };
@@ -146,6 +147,14 @@ pub enum Event {
     WrapUp {
         /// Why.
         reason: WrapReason,
+    },
+    /// The view of the history becomes smaller.
+    Compaction {
+        /// Which step.
+        step: Step,
+        /// How far it is.
+        #[serde(flatten)]
+        phase: Phase,
     },
     /// What a model call cost.
     Usage {
@@ -329,6 +338,8 @@ pub enum Purpose {
     Main,
     /// Making a long result short.
     Compress,
+    /// Summing up the conversation.
+    Compact,
 }
 
 /// Why a run ended.

@@ -17,6 +17,7 @@ mod breaker;
 pub mod budget;
 mod call;
 pub mod command;
+pub mod compaction;
 pub mod dedupe;
 mod emit;
 pub mod error;

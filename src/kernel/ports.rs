@@ -12,6 +12,7 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use super::command::Mode;
+use super::compaction::Compaction;
 use super::error::{ContextError, GateError, JournalError, ToolError};
 use super::event::{Approval, Preview, Progress, Tier};
 use super::message::{
@@ -19,16 +20,18 @@ use super::message::{
 };
 
 mod beside;
+mod compact;
 mod guard;
 mod middleware;
 mod model;
 
 pub use beside::{Aside, Finished, NoNotices, Notices, Told};
+pub use compact::{Compacted, Need, Plan, Reason};
 pub use guard::{StopGuard, StopTrigger, StopVerdict, Stopping};
 pub use middleware::{Middleware, Onward, Wrapped};
 pub use model::{
     Effort, Model, ModelInfo, ModelStream, Price, Request, StreamEvent, SystemBlock, ToolChoice,
-    ToolSpec,
+    ToolSpec, usual_reserve,
 };
 
 // ---- tools -------------------------------------------------------------------------------------
@@ -323,6 +326,51 @@ pub trait Context: Send + Sync + Debug {
         let _ = (history, view);
         Box::pin(std::future::ready(Ok(false)))
     }
+
+    /// The step that would make the view smaller and is due now; pure and quick.
+    fn plan(&self, history: &[Arc<Message>], view: View<'_>, need: Need<'_>) -> Option<Plan> {
+        let _ = (history, view, need);
+        None
+    }
+
+    /// Works a step out; nothing is in force before [`Context::adopt`]. May ask a model; dropping
+    /// the future leaves everything as it was.
+    fn compact<'a>(
+        &'a self,
+        history: &'a [Arc<Message>],
+        view: View<'a>,
+        need: Need<'a>,
+        plan: Plan,
+    ) -> BoxFuture<'a, Compacted> {
+        let _ = (history, view, need, plan);
+        Box::pin(std::future::ready(Compacted::default()))
+    }
+
+    /// The step is in the journal: from now on the view follows it.
+    fn adopt(&self, compaction: &Compaction) {
+        let _ = compaction;
+    }
+
+    /// The newest summary and every step after it, for taking back; empty when there is none.
+    fn undoable(&self) -> Vec<MessageId> {
+        Vec::new()
+    }
+
+    /// The journal has taken these steps back.
+    fn retract(&self, ids: &[MessageId]) {
+        let _ = ids;
+    }
+
+    /// The service refused the view as too large, in these words; they may tell its window.
+    fn refused(&self, view: View<'_>, words: &str) {
+        let _ = (view, words);
+    }
+
+    /// Lines for people about the answer that was just committed.
+    fn remarks(&self, history: &[Arc<Message>]) -> Vec<String> {
+        let _ = history;
+        Vec::new()
+    }
 }
 
 /// For whom a view is made.
@@ -332,6 +380,8 @@ pub struct View<'a> {
     pub model: &'a ModelInfo,
     /// The tier of the chat. Medium and full get the same bytes.
     pub tier: Tier,
+    /// The tools it is told about.
+    pub tools: &'a [ToolSpec],
 }
 
 /// The view to send.
@@ -396,6 +446,16 @@ pub enum Record {
         turn: u32,
         /// The calls.
         call_ids: Vec<CallId>,
+    },
+    /// The view of the history became smaller; flushed before a request is made of it.
+    Compaction {
+        /// The change.
+        compaction: Compaction,
+    },
+    /// Changes of the view count no longer.
+    CompactionUndone {
+        /// Which.
+        ids: Vec<MessageId>,
     },
 }
 

@@ -40,6 +40,10 @@ pub(crate) enum Start {
     Continue,
     /// A message put in by another part of the program.
     Inject(String),
+    /// Nothing but summing up, with what to care about.
+    Compact(String),
+    /// Nothing but taking back the last summing up.
+    Undo,
 }
 
 /// A run and everything it keeps between its turns.
@@ -181,6 +185,14 @@ impl Run {
                 self.open_scope(None).await;
                 return Ok(());
             }
+            Start::Compact(focus) => {
+                saved?;
+                return self.compact_forced(&focus).await;
+            }
+            Start::Undo => {
+                saved?;
+                return self.undo_compaction().await;
+            }
             Start::Prompt(blocks) => (Origin::Prompt, blocks),
             Start::Inject(text) => (Origin::Steer, vec![Block::text(text)]),
         };
@@ -203,10 +215,13 @@ impl Run {
 
     /// Serves chats until nothing waits any more.
     async fn serve(&mut self) -> Result<(), Exit> {
-        while self.unanswered || self.feed().await? {
-            self.chat().await?;
+        loop {
+            while self.unanswered || self.feed().await? {
+                self.chat().await?;
+            }
+            let Some(focus) = self.shared.lock().compact.take() else { return Ok(()) };
+            self.compact_forced(&focus).await?;
         }
-        Ok(())
     }
 
     /// Turns until the model has answered, a tool has ended the work, or the report is made.

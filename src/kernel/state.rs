@@ -42,6 +42,8 @@ pub(crate) struct State {
     pub(crate) partial: String,
     /// Answers and results that the journal did not take; written before anything else.
     pub(crate) unsaved: VecDeque<Message>,
+    /// The user wants the conversation summed up at the end of the run, with this focus.
+    pub(crate) compact: Option<String>,
 }
 
 /// Ways to reach the active run.
@@ -94,6 +96,7 @@ impl Shared {
             limits,
             partial: String::new(),
             unsaved: VecDeque::new(),
+            compact: None,
         };
         Self {
             state: Mutex::new(state),
@@ -137,9 +140,11 @@ impl Shared {
             Waits::Steering => state.queues.has_steering(),
             Waits::Anything => !state.queues.is_empty(),
         };
-        if kept && summary.reason == EndReason::Stop {
+        let stopped = summary.reason == EndReason::Stop;
+        if stopped && (kept || state.compact.is_some() && waits == Waits::Anything) {
             return Err(permit);
         }
+        state.compact = None;
         state.queues.release();
         state.active = None;
         if let Some(permit) = permit {

@@ -11,7 +11,7 @@ use super::message::{
     AssistantMessage, Block, Message, MessageId, Origin, Stop, ToolCall, ToolMessage, Usage,
 };
 use super::notices;
-use super::ports::{Request, StopTrigger, ToolChoice, ToolSpec, View};
+use super::ports::{Reason, Request, StopTrigger, ToolChoice, ToolSpec, View};
 use super::repair;
 use super::retry::{self, Decision};
 use super::run::Run;
@@ -209,8 +209,14 @@ impl Run {
     async fn recover(&mut self, error: &ModelError) -> Result<(), Exit> {
         let line = error.message.clone();
         self.emitter.send(Event::Retry { attempt: 1, max: 1, delay_ms: 0, error: line }).await;
+        let tools = self.tools();
+        let view = View { model: &self.model, tier: self.scope.tier, tools: &tools };
+        self.ports.context.refused(view, &error.message);
+        if self.compact(Reason::Overflow, "").await? {
+            return Ok(());
+        }
         let history = Arc::clone(&self.shared.lock().history);
-        let view = View { model: &self.model, tier: self.scope.tier };
+        let view = View { model: &self.model, tier: self.scope.tier, tools: &tools };
         let smaller = tokio::select! {
             biased;
             () = self.abort.cancelled() => return Err(Exit::Aborted),
@@ -222,8 +228,10 @@ impl Run {
     /// The view of the history that is sent, with every call paired.
     async fn request(&mut self) -> Result<Request, Exit> {
         self.model = self.speaker().info();
+        self.compact(Reason::Routine, "").await?;
         let history = Arc::clone(&self.shared.lock().history);
-        let view = View { model: &self.model, tier: self.scope.tier };
+        let tools = self.tools();
+        let view = View { model: &self.model, tier: self.scope.tier, tools: &tools };
         let mut projection = tokio::select! {
             biased;
             () = self.abort.cancelled() => return Err(Exit::Aborted),
@@ -235,7 +243,7 @@ impl Run {
         Ok(Request {
             system: projection.system,
             messages: repair::repair(notices::place(projection.messages)),
-            tools: self.tools(),
+            tools,
             cache_key: self.config.cache_key.clone(),
             reminder: self.reminder.clone(),
             tool_choice: if self.wrapping { ToolChoice::None } else { ToolChoice::Auto },
@@ -256,7 +264,7 @@ impl Run {
     }
 
     /// The tools that this chat knows of.
-    fn tools(&self) -> Arc<[ToolSpec]> {
+    pub(super) fn tools(&self) -> Arc<[ToolSpec]> {
         let all = self.ports.tools.specs();
         if all.iter().all(|spec| self.scope.knows(&spec.name)) {
             return all;

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::record::{self, FORMAT, Header, Line};
 use super::{place, rounds, tail};
+use crate::kernel::compaction::Compaction;
 use crate::kernel::message::{CallId, Message};
 use crate::kernel::ports::Record;
 
@@ -21,6 +22,8 @@ pub struct Loaded {
     pub open_intents: Vec<CallId>,
     /// One line each for people: what was skipped, cut or answered in place of a tool.
     pub warnings: Vec<String>,
+    /// Changes of the view that are in force, in order.
+    pub compactions: Vec<Compaction>,
 }
 
 /// Why a session can't be opened.
@@ -105,6 +108,7 @@ pub fn from_bytes(
         history: repaired.history,
         open_intents: repaired.open_intents,
         warnings: lines.warnings,
+        compactions: repaired.compactions,
     })
 }
 

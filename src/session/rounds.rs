@@ -4,6 +4,7 @@
 
 use std::collections::HashSet;
 
+use crate::kernel::compaction::Compaction;
 use crate::kernel::message::{
     AssistantMessage, Block, CallId, CallStatus, Message, MessageId, Origin, RunId, Timestamp,
     ToolCall, ToolMessage, UserMessage,
@@ -30,6 +31,8 @@ pub struct Rebuilt {
     pub warnings: Vec<String>,
     /// Messages that the user took back.
     taken: HashSet<MessageId>,
+    /// Changes of the view that are in force, in order.
+    pub compactions: Vec<Compaction>,
 }
 
 /// An intent that no committed message has accounted for so far.
@@ -53,6 +56,7 @@ struct Builder {
     pending: Vec<Pending>,
     /// Intents whose assistant message never came.
     lost: Vec<Pending>,
+    compactions: Vec<Compaction>,
     /// Calls that were started: place of the assistant message and call id.
     started: HashSet<(usize, CallId)>,
     /// Messages that the user took back.
@@ -81,6 +85,8 @@ impl Builder {
             }),
             // Left in place until the end: what was made up for them must go too.
             Record::TakenBack { ids } => self.taken.extend(ids.iter().cloned()),
+            Record::Compaction { compaction } => self.compactions.push(compaction.clone()),
+            Record::CompactionUndone { ids } => self.compactions.retain(|c| !ids.contains(&c.id)),
             Record::Discarded { run, turn, call_ids } => self.pending.retain(|pending| {
                 pending.run != *run || pending.turn != *turn || !call_ids.contains(&pending.call.id)
             }),
@@ -127,7 +133,11 @@ impl Builder {
 
     fn finish(mut self, has_side_effects: &dyn Fn(&str) -> bool) -> Rebuilt {
         self.lost.append(&mut self.pending);
-        let mut out = Rebuilt { taken: std::mem::take(&mut self.taken), ..Rebuilt::default() };
+        let mut out = Rebuilt {
+            taken: std::mem::take(&mut self.taken),
+            compactions: self.compactions,
+            ..Rebuilt::default()
+        };
         let mut lost = self.lost.into_iter().peekable();
         let history = self.history;
         let mut at = 0;

@@ -3,6 +3,7 @@
 
 mod architecture;
 mod cli;
+mod context;
 mod demo;
 mod docs;
 mod docs_tables;

@@ -111,6 +111,7 @@ impl RunCheck {
             }
             Event::StreamFallback
             | Event::Usage { .. }
+            | Event::Compaction { .. }
             | Event::Status { .. }
             | Event::Notice { .. } => {}
             Event::RunStart { .. }

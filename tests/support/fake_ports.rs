@@ -144,7 +144,11 @@ impl FakeJournal {
     pub(crate) fn messages(&self) -> Vec<Message> {
         let message = |record| match record {
             Record::Message { message } => Some(message),
-            Record::Intent { .. } | Record::Discarded { .. } | Record::TakenBack { .. } => None,
+            Record::Intent { .. }
+            | Record::Discarded { .. }
+            | Record::TakenBack { .. }
+            | Record::Compaction { .. }
+            | Record::CompactionUndone { .. } => None,
         };
         self.records().into_iter().filter_map(message).collect()
     }
@@ -174,6 +178,8 @@ impl Journal for FakeJournal {
                 Record::Intent { call, .. } => format!("intent {}", call.id),
                 Record::Discarded { .. } => "discarded".to_owned(),
                 Record::TakenBack { .. } => "taken back".to_owned(),
+                Record::Compaction { compaction } => format!("compaction {:?}", compaction.step),
+                Record::CompactionUndone { .. } => "undone".to_owned(),
             });
             self.records.lock().unwrap().push((record.clone(), durability));
             Ok(())

@@ -48,6 +48,25 @@ pub struct ModelInfo {
     pub vision: bool,
 }
 
+/// Share of a window that is kept free when nothing else asks for more, in per cent.
+const RESERVE_PERCENT: u64 = 13;
+/// Bounds of that share, in tokens.
+const RESERVE: std::ops::RangeInclusive<u64> = 4096..=16_384;
+
+/// Tokens of a window that are kept free for the answer, `output` being the longest that is asked
+/// for.
+pub fn usual_reserve(window: u64, output: u64) -> u64 {
+    let share = (window * RESERVE_PERCENT / 100).clamp(*RESERVE.start(), *RESERVE.end());
+    share.max(output.min(window / 4)).min(window / 2)
+}
+
+impl ModelInfo {
+    /// Tokens above which the view of a history has to become smaller.
+    pub fn usable(&self) -> u64 {
+        self.context_window - usual_reserve(self.context_window, self.max_output)
+    }
+}
+
 /// US dollars per million tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Price {

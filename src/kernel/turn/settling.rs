@@ -1,6 +1,8 @@
 //! What becomes of an answer and its calls: committed with its results, kept in part, or dropped
 //! without a trace.
 
+use std::sync::Arc;
+
 use crate::kernel::event::{Event, Purpose};
 use crate::kernel::executor::Halt;
 use crate::kernel::message::{Message, Stop, Usage};
@@ -84,7 +86,11 @@ impl Run {
         self.commit(Message::Assistant(message)).await?;
         self.answer.open = false;
         self.shared.lock().partial.clear();
-        self.answer.message = self.shared.lock().history.last().cloned();
+        let history = Arc::clone(&self.shared.lock().history);
+        self.answer.message = history.last().cloned();
+        for text in self.ports.context.remarks(&history) {
+            self.emitter.send(Event::Status { text }).await;
+        }
         Ok(true)
     }
 
@@ -150,7 +156,7 @@ impl Run {
         self.user_wait_ms += tally.asked_ms;
     }
 
-    fn add_cost(&mut self, cost: Option<f64>) {
+    pub(in crate::kernel) fn add_cost(&mut self, cost: Option<f64>) {
         if let Some(cost) = cost {
             *self.summary.cost.get_or_insert(0.0) += cost;
         }

@@ -1,5 +1,6 @@
 //! The active run as the run line shows it: since when, what it does, what it cost so far.
 
+use crate::kernel::compaction::Phase;
 use crate::kernel::event::{Delta, Event, Preview};
 use crate::kernel::message::{CallId, Usage};
 
@@ -144,6 +145,8 @@ impl Activity {
                 self.retry = None;
                 self.say("Waiting for the model");
             }
+            Event::Compaction { step, phase: Phase::Start { .. } } => self.say(step.doing()),
+            Event::Compaction { .. } => self.say("Waiting for the model"),
             Event::ToolEnd { .. } => self.say("Running"),
             Event::MessageStart { .. } => self.retry = None,
             Event::MessageDelta { delta } => match delta {

@@ -1,6 +1,7 @@
 //! What the loop and the application report, and what follows from it.
 
 use super::limit::LimitPanel;
+use super::meter::MeterPanel;
 use super::overlay::Overlay;
 use super::send::{command, deliver_pending, take_back};
 use super::setup::SetupPanel;
@@ -92,6 +93,7 @@ pub(super) fn news(store: &mut Store, news: Update, out: &mut Vec<Effect>) {
         Update::Ready(ready) => open(store, &ready, out),
         Update::Setup(setup) => store.setup.get_or_insert_with(SetupPanel::default).update(&setup),
         Update::Jobs(lines) => jobs(store, lines),
+        Update::Context(report) => store.overlay = Some(Overlay::Context(MeterPanel::new(report))),
         Update::Branch(branch) => store.status.branch = branch,
         Update::Notice { level, text } => store.notice(level, &text),
         Update::Failed(failure) => {

@@ -166,6 +166,11 @@ fn setup(store: &mut Store, chord: Chord, out: &mut Vec<Effect>) {
 
 fn overlay(store: &mut Store, chord: Chord, out: &mut Vec<Effect>) {
     match &mut store.overlay {
+        Some(Overlay::Context(panel)) => {
+            if !panel.key(chord, store.size.1) {
+                store.overlay = None;
+            }
+        }
         Some(Overlay::Text(panel)) => {
             let open = panel.key(chord, store.size);
             if !open {

@@ -11,6 +11,7 @@ pub mod jobs;
 pub mod keys;
 pub mod limit;
 pub mod line;
+pub mod meter;
 pub mod overlay;
 pub mod queue;
 pub mod rows;

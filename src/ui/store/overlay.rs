@@ -3,6 +3,7 @@
 use crossterm::event::KeyCode;
 
 use super::limit::LimitPanel;
+use super::meter::MeterPanel;
 use super::queue::QueuePanel;
 use super::slash::SLASH;
 use crate::ui::action::ACTIONS;
@@ -37,6 +38,8 @@ pub fn most_rows(height: u16) -> u16 {
 pub enum Overlay {
     /// Lines to read.
     Text(TextPanel),
+    /// Where the tokens of the context go.
+    Context(MeterPanel),
     /// The queue.
     Queue(QueuePanel),
     /// What to do at a limit.
@@ -54,7 +57,7 @@ impl Overlay {
     pub fn takes_key(&mut self, now_ms: u64, last_key_ms: Option<u64>) -> bool {
         match self {
             Self::Limit(panel) => panel.takes_key(now_ms, last_key_ms),
-            Self::Text(_) | Self::Queue(_) | Self::Trust { .. } => true,
+            Self::Text(_) | Self::Context(_) | Self::Queue(_) | Self::Trust { .. } => true,
         }
     }
 }

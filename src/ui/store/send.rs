@@ -157,6 +157,8 @@ fn carry_out(store: &mut Store, row: &SlashRow, rest: &str, out: &mut Vec<Effect
         SlashKind::Route => route_command(store, rest, out),
         SlashKind::Discard => out.push(command(Command::Discard)),
         SlashKind::Status => store.overlay = Some(Overlay::Text(status_page(store))),
+        SlashKind::Context => out.push(Effect::Request(Request::Context)),
+        SlashKind::Compact => compact(store, rest, out),
         SlashKind::Queue => open_queue(store),
         SlashKind::Tasks => {
             store.jobs.want_page();
@@ -165,6 +167,24 @@ fn carry_out(store: &mut Store, row: &SlashRow, rest: &str, out: &mut Vec<Effect
         SlashKind::Copy => copy(store, out),
         SlashKind::Quit => close(store, 0, out),
     }
+}
+
+fn compact(store: &mut Store, focus: &str, out: &mut Vec<Effect>) {
+    let busy = store.activity.is_busy();
+    if focus == "undo" {
+        if busy {
+            let text = "/compact undo has to wait for the end of the run; esc stops it";
+            return store.notice(Level::Warning, text);
+        }
+        store.activity.ask(store.now_ms);
+        return out.push(command(Command::UndoCompaction));
+    }
+    if busy {
+        store.status.hint("the conversation is summed up at the end of the run", store.now_ms);
+    } else {
+        store.activity.ask(store.now_ms);
+    }
+    out.push(command(Command::Compact { focus: focus.to_owned() }));
 }
 
 fn mode_command(store: &mut Store, name: &str, out: &mut Vec<Effect>) {

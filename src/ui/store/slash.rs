@@ -15,6 +15,10 @@ pub enum SlashKind {
     Discard,
     /// What is known of the session.
     Status,
+    /// Where the tokens of the context go.
+    Context,
+    /// Sums the conversation up.
+    Compact,
     /// The queue panel.
     Queue,
     /// The page of background tasks.
@@ -58,6 +62,14 @@ pub const SLASH: &[SlashRow] = &[
     row("route", "[tier]", "show or fix how much a request may need", SlashKind::Route, false),
     row("discard", "", "take back the last turn", SlashKind::Discard, true),
     row("status", "", "model, session, tokens, cost", SlashKind::Status, false),
+    row("context", "", "where the tokens of the context go", SlashKind::Context, false),
+    row(
+        "compact",
+        "[focus | undo]",
+        "sum the conversation up to make room",
+        SlashKind::Compact,
+        false,
+    ),
     row("queue", "", "edit messages that wait", SlashKind::Queue, false),
     row("tasks", "", "what runs in the background", SlashKind::Tasks, false),
     row("copy", "", "copy the last answer", SlashKind::Copy, false),

@@ -3,6 +3,7 @@
 
 use crate::app::service::Ready;
 use crate::kernel::command::Mode;
+use crate::kernel::compaction::Phase;
 use crate::kernel::event::{Event, Purpose, Tier};
 use crate::kernel::message::{Message, Usage};
 use crate::kernel::ports::ModelInfo;
@@ -70,6 +71,7 @@ impl Status {
                     self.context = usage.total_input() + usage.output;
                 }
             }
+            Event::Compaction { phase: Phase::Done { after, .. }, .. } => self.context = *after,
             Event::Mode { mode } => self.mode = *mode,
             Event::RouteSelected { tier, .. } | Event::RouteEscalated { to: tier, .. } => {
                 self.tier = Some(*tier);
@@ -86,10 +88,11 @@ impl Status {
         }
     }
 
-    /// How full the context window is, in per cent.
+    /// How much of what may be used of the context window is used, in per cent: at 100 the
+    /// conversation is summed up.
     pub fn context_percent(&self) -> Option<u64> {
-        let window = self.model.as_ref()?.context_window;
-        (window > 0 && self.context > 0).then(|| (self.context * 100).div_ceil(window).min(100))
+        let usable = self.model.as_ref()?.usable();
+        (usable > 0 && self.context > 0).then(|| (self.context * 100).div_ceil(usable).min(100))
     }
 
     /// Shows a hint for a while.

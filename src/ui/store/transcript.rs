@@ -160,6 +160,11 @@ impl Transcript {
                 );
             }
             Event::Status { text } => self.notice(Level::Info, text),
+            Event::Compaction { step, phase } => {
+                if let Some((level, text)) = policy::compaction(*step, phase) {
+                    self.notice(level, &text);
+                }
+            }
             Event::Error { message } => {
                 self.error_shown = true;
                 self.notice(Level::Error, plain_error(message));

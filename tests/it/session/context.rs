@@ -50,7 +50,7 @@ async fn the_system_bytes_are_the_same_every_time_and_the_history_is_whole() {
         vision: false,
     };
     let history = [user("u1", "one"), note("n1", "x"), assistant("a1", "two", &[])].map(Arc::new);
-    let view = View { model: &model, tier: Tier::Full };
+    let view = View { model: &model, tier: Tier::Full, tools: &[] };
     let first = context.project(&history, view).await.unwrap();
     assert_eq!(first.messages, history);
     assert_eq!(first.system, [block("stable", true)]);

@@ -82,7 +82,10 @@ fn spoken(records: &[Record]) -> Vec<Message> {
         match record {
             Record::Message { message } => history.push(message.clone()),
             Record::TakenBack { ids } => history.retain(|message| !ids.contains(message.id())),
-            Record::Intent { .. } | Record::Discarded { .. } => {}
+            Record::Intent { .. }
+            | Record::Discarded { .. }
+            | Record::Compaction { .. }
+            | Record::CompactionUndone { .. } => {}
         }
     }
     history

@@ -1,6 +1,7 @@
 //! The lines that tell how the loop steers a chat: its route, reflections and reports.
 
 use crate::app::service::Level;
+use crate::kernel::compaction::{Phase, Step};
 use crate::kernel::event::{Event, Tier, WrapReason};
 
 /// The line of an event, when it is worth one: the usual course of things is not.
@@ -53,4 +54,25 @@ fn why(reason: WrapReason) -> &'static str {
         WrapReason::Stuck => "no progress after two reflections: the model reports",
         WrapReason::MaxTurns => "the limit on turns is reached: the model reports",
     }
+}
+
+/// The line of a step that made the view of the conversation smaller; its beginning has none.
+pub(super) fn compaction(step: Step, phase: &Phase) -> Option<(Level, String)> {
+    match phase {
+        Phase::Start { .. } => None,
+        Phase::Done { before, after } => {
+            let way_back = if step >= Step::Full { "; /compact undo goes back" } else { "" };
+            let (before, after) = (thousands(*before), thousands(*after));
+            Some((Level::Info, format!("{}: {before} → {after} tokens{way_back}", step.done())))
+        }
+        Phase::Failed { reason } => {
+            Some((Level::Warning, format!("{} did not work: {reason}", step.name())))
+        }
+        Phase::Undone => Some((Level::Info, "the last compaction was undone".to_owned())),
+    }
+}
+
+/// A number of tokens as people read it.
+fn thousands(tokens: u64) -> String {
+    if tokens < 1000 { tokens.to_string() } else { format!("{:.1}k", tokens as f64 / 1000.0) }
 }

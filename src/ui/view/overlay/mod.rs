@@ -3,6 +3,7 @@
 
 mod approval;
 mod limit;
+mod meter;
 mod queue;
 mod setup;
 mod text;
@@ -24,6 +25,7 @@ pub fn height(store: &Store, width: u16) -> u16 {
         (Focus::Approval, ..) => approval::height(store, width),
         (Focus::Setup, Some(panel), _) => setup::height(panel, width),
         (_, _, Some(Overlay::Text(panel))) => text::height(panel, width),
+        (_, _, Some(Overlay::Context(panel))) => meter::height(panel, width),
         (_, _, Some(Overlay::Queue(_))) => queue::height(store),
         (_, _, Some(Overlay::Trust { .. })) => trust::height(width),
         (_, _, Some(Overlay::Limit(panel))) => limit::height(panel, width),
@@ -40,6 +42,10 @@ pub fn draw(store: &Store, area: Rect, canvas: &mut Canvas<'_>) -> Option<Positi
         (Focus::Setup, Some(panel), _) => setup::draw(panel, area, canvas),
         (_, _, Some(Overlay::Text(panel))) => {
             text::draw(panel, area, canvas);
+            None
+        }
+        (_, _, Some(Overlay::Context(panel))) => {
+            meter::draw(panel, area, canvas);
             None
         }
         (_, _, Some(Overlay::Queue(panel))) => queue::draw(store, panel, area, canvas),
