@@ -281,3 +281,27 @@ async fn every_request_begins_with_the_one_before() {
         assert_eq!(bytes(shared), bytes(&pair[0].messages));
     }
 }
+
+/// Scenario L17: a summary that has seen the turn that is taken back falls with it, so nothing of
+/// that turn is left in the next request.
+#[tokio::test(start_paused = true)]
+async fn a_turn_taken_back_after_a_summary_is_gone_from_the_view_too() {
+    let scripts = vec![says(&long("hello")), says("well, secret"), summary(), says("again")];
+    let lab = Lab::new(scripts);
+    let context = context(&lab);
+    let mut live = start(&lab, &context);
+    talk(&mut live).await;
+    live.handle.send(Command::Compact { focus: String::new() });
+    live.end().await;
+    live.handle.send(Command::Discard);
+    live.until(|event| matches!(event, Event::TakenBack { .. })).await;
+    assert_eq!(live.lines(), ["user:hi".to_owned(), format!("assistant:{}[]", long("hello"))]);
+    live.prompt("next");
+    live.end().await;
+    let lines = lab.request_lines(3);
+    assert!(
+        lines.iter().all(|line| !line.contains("more") && !line.contains("secret")),
+        "{lines:?}"
+    );
+    assert_eq!(lines.last().unwrap(), "user:next");
+}
