@@ -36,7 +36,7 @@ async fn reflections(command: &str, polls: usize) -> usize {
     let agent = Agent::spawn(ports, config, lab.history.clone(), sender);
     agent.send(Command::Prompt { blocks: vec![Block::text("watch it")] });
     let mut count = 0;
-    let limit = Duration::from_secs(60);
+    let limit = Duration::from_mins(1);
     while let Some(event) = tokio::time::timeout(limit, events.recv()).await.unwrap() {
         count += usize::from(matches!(event, Event::Reflection { .. }));
         if let Event::RunEnd { summary } = event {

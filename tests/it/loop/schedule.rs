@@ -80,7 +80,7 @@ async fn calls_that_arrive_one_by_one_keep_their_order() {
     let live = lab.run("go").await;
     let ran = lab.tools.ran();
     assert_eq!(ran.len(), 5);
-    let order: Vec<String> = live.results().iter().map(|result| result.text()).collect();
+    let order: Vec<String> = live.results().iter().map(ToolMessage::text).collect();
     assert_eq!(order, ["0", "1", "2", "3", "4"]);
     let trace = lab.trace.all();
     let place = |what: &str| trace.iter().position(|other| other == what).unwrap();

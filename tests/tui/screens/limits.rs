@@ -82,9 +82,9 @@ fn stopping_leaves_everything_as_it_is() {
     for keys in [["3", "enter"].as_slice(), &["esc"]] {
         let mut stage = Stage::open();
         at_limit(&mut stage, Cap::Turns, 200.0, None);
-        keys.iter().for_each(|key| {
+        for key in keys {
             stage.key(key);
-        });
+        }
         assert_eq!(stage.commands(), []);
         assert!(!stage.text().contains(TITLE), "{}", stage.text());
     }
