@@ -44,7 +44,10 @@ impl Shown {
     /// Whether `history` is the one this was made of, or that one with more at its end.
     pub fn fits(&self, history: &[Arc<Message>]) -> bool {
         let same = |last: &Arc<Message>| {
-            self.taken.checked_sub(1).and_then(|at| history.get(at)).is_some_and(|message| Arc::ptr_eq(message, last))
+            self.taken
+                .checked_sub(1)
+                .and_then(|at| history.get(at))
+                .is_some_and(|message| Arc::ptr_eq(message, last))
         };
         // A summary followed by nothing does not know yet whether an answer to it is needed.
         let settled = self.head == 0 || self.messages.len() > self.head;

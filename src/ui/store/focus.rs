@@ -36,7 +36,9 @@ pub fn beneath(store: &Store) -> Focus {
         return Focus::Setup;
     }
     match store.overlay {
-        Some(Overlay::Text(_) | Overlay::Context(_) | Overlay::Queue(_) | Overlay::Trust { .. }) => Focus::Overlay,
+        Some(
+            Overlay::Text(_) | Overlay::Context(_) | Overlay::Queue(_) | Overlay::Trust { .. },
+        ) => Focus::Overlay,
         None => Focus::Composer,
     }
 }

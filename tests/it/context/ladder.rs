@@ -162,8 +162,7 @@ fn the_breaker_leaves_one_cycle_out() {
 async fn after_failures_in_a_row_a_summary_is_left_out_once() {
     let model = info(32_000);
     let replies = down();
-    let context =
-        context(Some(&replies)).with_limits(Limits { breaker: 2, ..Limits::default() });
+    let context = context(Some(&replies)).with_limits(Limits { breaker: 2, ..Limits::default() });
     let mut history = talk();
     let mut reasons = Vec::new();
     for at in 0..4 {

@@ -31,7 +31,10 @@ fn a_refusal_tells_the_window() {
     let tells = |words: &str| window_in(words);
     assert_eq!(tells("This model's maximum context length is 8192 tokens. However"), Some(8192));
     assert_eq!(tells("prompt is too long: 212000 tokens > 200000 maximum"), Some(200_000));
-    assert_eq!(tells("the request exceeds the available context size (16384 tokens)"), Some(16_384));
+    assert_eq!(
+        tells("the request exceeds the available context size (16384 tokens)"),
+        Some(16_384)
+    );
     assert_eq!(tells("maximum context length is 131,072 tokens"), Some(131_072));
     assert_eq!(tells("your context window is full"), None);
     assert_eq!(tells("context length of 7"), None, "no window is that small");

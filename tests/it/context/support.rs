@@ -48,7 +48,8 @@ pub(super) fn answer(id: &str, text: &str, calls: &[ToolCall]) -> Arc<Message> {
 }
 
 pub(super) fn answer_with(id: &str, text: &str, calls: &[ToolCall], usage: Usage) -> Arc<Message> {
-    let mut blocks: Vec<_> = Some(text).filter(|t| !t.is_empty()).map(Block::text).into_iter().collect();
+    let mut blocks: Vec<_> =
+        Some(text).filter(|t| !t.is_empty()).map(Block::text).into_iter().collect();
     blocks.extend(calls.iter().cloned().map(Block::Call));
     Arc::new(Message::Assistant(AssistantMessage {
         id: id.into(),
@@ -143,7 +144,11 @@ pub(super) async fn climb(
 }
 
 /// What the model would be sent.
-pub(super) async fn shown(context: &SessionContext, history: &History, model: &ModelInfo) -> History {
+pub(super) async fn shown(
+    context: &SessionContext,
+    history: &History,
+    model: &ModelInfo,
+) -> History {
     context.project(history, view(model)).await.unwrap().messages
 }
 

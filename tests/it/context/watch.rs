@@ -18,7 +18,7 @@ fn block(text: &str) -> Vec<SystemBlock> {
 }
 
 fn tool(name: &str) -> ToolSpec {
-    ToolSpec { name: name.into(), description: String::new(), schema: json!({}) }
+    ToolSpec { name: name.into(), description: String::new(), schema: json!({}), deferred: false }
 }
 
 /// What the second of two requests is told to have lost.
@@ -51,7 +51,10 @@ fn a_loss_is_told_with_its_likely_cause() {
     assert_eq!(cause(lost), "the tools were changed");
     let lost = second(|_, system, _, _| *system = block("t"), 0);
     assert_eq!(cause(lost), "the system prompt was changed");
-    assert_eq!(cause(second(|watch, _, _, _| watch.compacted(), 0)), "the conversation was compacted");
+    assert_eq!(
+        cause(second(|watch, _, _, _| watch.compacted(), 0)),
+        "the conversation was compacted"
+    );
     let later = |_: &mut CacheWatch, _: &mut Vec<_>, _: &mut Vec<_>, next: &mut Message| {
         if let Message::Assistant(m) = next {
             m.at.0 += 300_001;

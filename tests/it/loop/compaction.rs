@@ -95,7 +95,9 @@ async fn the_user_can_have_a_conversation_summed_up() {
     assert_eq!(live.history().len(), history + 2, "the history keeps everything");
     let lines = lab.request_lines(3);
     assert!(lines[0].starts_with("user:<conversation-summary>"), "{lines:?}");
-    assert!(lines[0].contains("we said hello") && lines[0].contains("First request of the user\nhi"));
+    assert!(
+        lines[0].contains("we said hello") && lines[0].contains("First request of the user\nhi")
+    );
     assert_eq!(lines.last().unwrap(), "user:next");
 }
 
@@ -187,7 +189,8 @@ async fn an_overflow_is_answered_with_a_summary_and_one_more_attempt() {
     if let Act::Fail(error) = &mut refusal {
         error.message = "maximum context length is 8192 tokens".to_owned();
     }
-    let lab = Lab::new(vec![says(&long("hello")), says("well"), vec![refusal], summary(), says("done")]);
+    let lab =
+        Lab::new(vec![says(&long("hello")), says("well"), vec![refusal], summary(), says("done")]);
     let context = context(&lab);
     let mut live = start(&lab, &context);
     talk(&mut live).await;
@@ -203,9 +206,7 @@ async fn an_overflow_is_answered_with_a_summary_and_one_more_attempt() {
 /// Scenario C12: what a summary replaced is not answered from the cache of results.
 #[tokio::test(start_paused = true)]
 async fn after_a_summary_the_same_call_gives_the_whole_result_again() {
-    let look = |id: &str| {
-        vec![call(0, id, "read", json!({"text": "file"})), done(Stop::ToolUse)]
-    };
+    let look = |id: &str| vec![call(0, id, "read", json!({"text": "file"})), done(Stop::ToolUse)];
     let lab = Lab::new(vec![
         look("c1"),
         says(&long("seen")),

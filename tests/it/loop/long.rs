@@ -77,13 +77,11 @@ impl Worker {
             done.turns += 1;
             done.sent += size;
             done.largest = done.largest.max(size);
-            let sees = plain.iter().any(|m| matches!(m, Message::User(u) if text_of(&u.blocks).contains(TASK)));
+            let sees = plain
+                .iter()
+                .any(|m| matches!(m, Message::User(u) if text_of(&u.blocks).contains(TASK)));
             done.blind += u32::from(!sees);
-            if done.turns == TURNS {
-                says("all done")
-            } else {
-                work(done.turns)
-            }
+            if done.turns == TURNS { says("all done") } else { work(done.turns) }
         };
         events.push(StreamEvent::Usage(Usage { input: size, output: 60, ..Usage::default() }));
         events.push(StreamEvent::Done(Stop::EndTurn));

@@ -17,6 +17,7 @@ mod breaker;
 mod budget;
 mod cache;
 mod compaction;
+mod deferred;
 mod facts;
 mod guard;
 mod length;

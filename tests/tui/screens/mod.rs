@@ -4,6 +4,7 @@ mod approvals;
 mod composing;
 mod keys;
 mod looks;
+mod meter;
 mod pastes;
 mod queueing;
 mod sizes;
