@@ -15,7 +15,7 @@ use crate::kernel::budget::Budget;
 use crate::kernel::command::Mode;
 use crate::kernel::event::Event;
 use crate::kernel::message::Message;
-use crate::kernel::ports::{Clock, Model, Ports, Toolbox};
+use crate::kernel::ports::{Clock, Middleware, Model, Ports, Toolbox, Wrapped};
 use crate::kernel::route::{FastRule, RouteConfig};
 use crate::model::connection::Connection;
 use crate::model::providers::PROVIDERS;
@@ -33,6 +33,7 @@ use crate::tools::{Closed, Tools, ToolsConfig};
 use super::branch;
 use super::demo::TEST_COMMAND;
 use super::ground::Ground;
+use super::logging::CallLog;
 use super::service::{Launch, Ready};
 use super::system::{SystemClock, SystemIds};
 
@@ -133,11 +134,12 @@ pub fn open(
     let (journal, loaded) = journal(ground, &info.model.to_string(), &tools, resume, &mut notices)?;
     let prompt = prompt(ground, &info.model.to_string(), &gate, &mut notices);
     let session = journal.id().to_owned();
+    let logged: Arc<dyn Middleware> = Arc::new(CallLog);
     // The scripted model only plays its script.
     let summariser = if chosen.demo {
         Summariser::default()
     } else {
-        Summariser::new(Arc::clone(&chosen.model), small, &session)
+        Summariser::new(Arc::clone(&chosen.model), small.clone(), &session)
     };
     let context = SessionContext::new(assemble::system_blocks(&prompt))
         .with_fast(assemble::fast_blocks(&prompt))
@@ -148,7 +150,11 @@ pub fn open(
     let context = Arc::new(context);
     let ports = Ports {
         model: Arc::clone(&chosen.model),
-        tools: Arc::new(Deferring::new(Arc::clone(&tools) as _, MANY_TOOLS)),
+        quick: small,
+        tools: Arc::new(Deferring::new(
+            Arc::new(Wrapped::new(Arc::clone(&tools) as _, vec![logged])),
+            MANY_TOOLS,
+        )),
         gate: Arc::clone(&gate) as _,
         context: Arc::clone(&context) as _,
         journal: Arc::new(journal),
@@ -193,6 +199,7 @@ fn agent_config(ground: &Ground, launch: &Launch, session: &str) -> AgentConfig 
         wrap_at_cap: config.limits.wrap_at_cap,
         monitor: true,
         route: Some(route_config(&config.route)),
+        effort: config.effort,
         ..AgentConfig::default()
     }
 }

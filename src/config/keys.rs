@@ -48,6 +48,13 @@ pub const KEYS: &[KeyDoc] = &[
     ),
     key("small_model", "provider/model", "the main model", Scope::Any, "The model for side work."),
     key(
+        "effort",
+        "off | low | medium | high | max",
+        "the model's own",
+        Scope::Any,
+        "How hard the model thinks before it answers.",
+    ),
+    key(
         "permission_mode",
         "strict | balanced | accept-edits | trust",
         "balanced",
@@ -57,7 +64,7 @@ pub const KEYS: &[KeyDoc] = &[
     key("log", "filter", "off", Scope::User, "What the log file records, for example `debug`."),
     key(
         "providers.*.kind",
-        "anthropic | openai-chat | demo",
+        "anthropic | openai-chat | gemini | demo",
         "the built-in row",
         Scope::User,
         "Which dialect the service speaks.",
@@ -87,6 +94,14 @@ pub const KEYS: &[KeyDoc] = &[
         "the catalogue",
         Scope::User,
         "Price of a million input tokens.",
+    ),
+    key("models.*.vision", "true | false", "the catalogue", Scope::User, "Whether it sees images."),
+    key(
+        "models.*.thinking",
+        "list",
+        "the catalogue",
+        Scope::User,
+        "What the service takes for the efforts off, low, medium, high and max: tokens or words.",
     ),
     key(
         "models.*.price_out",

@@ -12,6 +12,7 @@ use super::error::ConfigError;
 use super::keys;
 use super::schema::{ModelConfig, PromptPlace, ProviderConfig, ToolStart};
 use crate::kernel::command::Mode;
+use crate::kernel::ports::Effort;
 
 /// The keys one source sets.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
@@ -19,6 +20,7 @@ use crate::kernel::command::Mode;
 pub struct Layer {
     pub(super) model: Option<String>,
     pub(super) small_model: Option<String>,
+    pub(super) effort: Option<Effort>,
     pub(super) permission_mode: Option<Mode>,
     pub(super) log: Option<String>,
     pub(super) providers: BTreeMap<String, ProviderConfig>,

@@ -157,6 +157,7 @@ impl Config {
         } = layer;
         over_some(&mut self.model, layer.model);
         over_some(&mut self.small_model, layer.small_model);
+        over_some(&mut self.effort, layer.effort);
         over_some(&mut self.log, layer.log);
         over(&mut self.permission_mode, layer.permission_mode);
         self.providers.extend(layer.providers);

@@ -6,12 +6,13 @@ use std::path::PathBuf;
 use serde::Deserialize;
 
 use crate::kernel::command::Mode;
+use crate::kernel::ports::Effort;
 
 /// A `[providers.<name>]` section. Only the user's own file may have it; a project file may not.
 #[derive(Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub struct ProviderConfig {
-    /// `anthropic`, `openai-chat` or `demo`. Default: the built-in row of that name.
+    /// `anthropic`, `openai-chat`, `gemini` or `demo`. Default: the built-in row of that name.
     pub kind: Option<String>,
     /// With or without a trailing `/` and `/v1`.
     pub base_url: Option<String>,
@@ -49,6 +50,20 @@ pub struct ModelConfig {
     pub price_in: Option<f64>,
     /// US dollars per million output tokens.
     pub price_out: Option<f64>,
+    /// Whether it takes images.
+    pub vision: Option<bool>,
+    /// What the service takes for the efforts off, low, medium, high and max.
+    pub thinking: Option<Vec<Dose>>,
+}
+
+/// How much thinking a service is asked for.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(untagged)]
+pub enum Dose {
+    /// At most so many tokens; 0 turns it off.
+    Tokens(u64),
+    /// A word of the service; `off` turns it off.
+    Word(String),
 }
 
 /// All settings after layering. Every key has a row in [`super::keys::KEYS`].
@@ -58,6 +73,8 @@ pub struct Config {
     pub model: Option<String>,
     /// `provider/model` for side work. Default: the main model.
     pub small_model: Option<String>,
+    /// How hard the model thinks. Default: as the model does by itself.
+    pub effort: Option<Effort>,
     /// How much may happen without asking. Default: `balanced`.
     pub permission_mode: Mode,
     /// Services by name. Default: the built-in rows.

@@ -115,6 +115,7 @@ impl Summariser {
             cache_key: self.cache_key.clone(),
             reminder: Some(task(part.focus)),
             tool_choice: ToolChoice::None,
+            effort: None,
         };
         Ok(tagged(&listen(main, request, usage).await?))
     }

@@ -11,12 +11,13 @@ use super::clean;
 use super::print::{headline, label, remark, remark_on};
 use super::report::{Report, Sink};
 use crate::app::service::{Level, Ready};
+use crate::kernel::budget::{Cap, Reached};
 use crate::kernel::command::{Answer, Mode};
 use crate::kernel::compaction::{Phase, Step};
 use crate::kernel::event::{
     Delta, EndReason, Event, Finished, Preview, Progress, RunError, RunSummary, Tier, WrapReason,
 };
-use crate::kernel::message::{CallStatus, Message, Stop, Usage, text_of};
+use crate::kernel::message::{CallStatus, Message, MessageId, Stop, Usage, text_of};
 use crate::kernel::ports::Price;
 
 /// What is known of the session once it is open.
@@ -57,6 +58,8 @@ struct Ended<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     wrap: Option<WrapReason>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    limit: Option<Reached>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<&'a RunError>,
 }
 
@@ -71,11 +74,13 @@ impl<'a> Ended<'a> {
             tool_errors: summary.tool_errors,
             denied_unasked: summary.denied_unasked,
             usage: summary.usage,
-            cost_usd: facts.price.map(|price| price.cost(summary.usage)),
+            // A run that ended before its first call may still have a known price: zero.
+            cost_usd: summary.cost.or_else(|| facts.price.map(|price| price.cost(summary.usage))),
             elapsed_ms: summary.elapsed_ms,
             session: &facts.session,
             model: &facts.model,
             wrap: summary.wrap,
+            limit: summary.limit,
             error: summary.error.as_ref(),
         }
     }
@@ -154,6 +159,18 @@ enum Line<'a> {
     },
     RoutePinned {
         tier: Option<Tier>,
+    },
+    ModelFailover {
+        from: &'a str,
+        to: &'a str,
+        error: &'a str,
+    },
+    LimitChanged {
+        cap: Cap,
+        value: f64,
+    },
+    TakenBack {
+        ids: &'a [MessageId],
     },
     Reflection {
         number: u32,
@@ -251,6 +268,9 @@ fn lines<'a>(event: &'a Event, facts: &'a Facts) -> Vec<Line<'a>> {
             Line::RouteEscalated { from: *from, to: *to, budget: *budget }
         }
         Event::RoutePinned { tier } => Line::RoutePinned { tier: *tier },
+        Event::ModelFailover { from, to, error } => Line::ModelFailover { from, to, error },
+        Event::LimitChanged { cap, value } => Line::LimitChanged { cap: *cap, value: *value },
+        Event::TakenBack { ids, .. } => Line::TakenBack { ids },
         Event::Reflection { number, again, signature } => {
             Line::Reflection { number: *number, again: *again, signature }
         }

@@ -34,6 +34,9 @@ pub fn remark_on(err: &mut dyn Write, event: &Event) {
             remark(err, "note", &text);
         }
         Event::WrapUp { reason } => remark(err, "note", wrap_line(*reason)),
+        Event::ModelFailover { from, to, error } => {
+            remark(err, "warning", &format!("{from} failed, {to} answers instead: {error}"));
+        }
         // The same words come again with the end of the run.
         Event::Error { .. }
         | Event::Rejected { .. }
@@ -52,6 +55,8 @@ pub fn remark_on(err: &mut dyn Write, event: &Event) {
         | Event::RouteSelected { .. }
         | Event::RouteEscalated { .. }
         | Event::RoutePinned { .. }
+        | Event::LimitChanged { .. }
+        | Event::TakenBack { .. }
         | Event::Reflection { .. }
         | Event::Usage { .. }
         | Event::Compaction { .. }

@@ -11,18 +11,19 @@ use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::budget::Budget;
+use super::budget::{Budget, Cap, Limits};
 use super::command::{Command, Mode, QueueEdit, Setting};
 use super::emit::LAST_WORDS;
 use super::event::{Event, QueueItem, QueueKind};
 use super::isolate::isolated_now;
 use super::message::{Block, Message, QueueId};
-use super::ports::Ports;
+use super::ports::{Effort, Ports};
 pub use super::queue::Delivery;
 use super::route::RouteConfig;
 use super::run::{Run, Start};
 use super::state::{Active, Control, Shared};
 
+mod discard;
 mod hold;
 
 pub use hold::{Hold, Injected, Refused};
@@ -79,6 +80,8 @@ pub struct AgentConfig {
     pub monitor: bool,
     /// How chats are routed; without, every chat is full and has no budget of its own.
     pub route: Option<RouteConfig>,
+    /// How hard the model should think. Its own default.
+    pub effort: Option<Effort>,
 }
 
 /// The default cap on turns: far above honest work, low enough to stop an endless one.
@@ -104,6 +107,7 @@ impl Default for AgentConfig {
             wrap_at_cap: false,
             monitor: false,
             route: None,
+            effort: None,
         }
     }
 }
@@ -176,7 +180,9 @@ impl Agent {
         if config.max_turns == 0 {
             config.max_turns = MAX_TURNS;
         }
-        let shared = Arc::new(Shared::new(history.into_iter().map(Into::into).collect()));
+        let limits = Limits { max_turns: config.max_turns, budget: config.budget };
+        let history = history.into_iter().map(Into::into).collect();
+        let shared = Arc::new(Shared::new(history, limits));
         let (inputs, receiver) = mpsc::unbounded_channel();
         let handle = AgentHandle {
             inputs,
@@ -233,6 +239,7 @@ impl Agent {
             Command::Continue => self.start(Start::Continue),
             Command::Enqueue { kind, text } => self.enqueue(kind, text),
             Command::Abort => self.abort(),
+            Command::Discard => self.discard(),
             Command::Compact { focus } => self.compact(focus),
             Command::UndoCompaction => self.start(Start::Undo),
             Command::Answer { id, answer } => self.control(Control::Answer { id, answer }),
@@ -245,6 +252,7 @@ impl Agent {
                 self.shared.lock().route.pin = tier;
                 self.tell(Event::RoutePinned { tier });
             }
+            Command::Configure(Setting::Limit { cap, value }) => self.set_limit(cap, value),
         }
     }
 
@@ -257,6 +265,14 @@ impl Agent {
         match set {
             Ok(mode) => self.tell(Event::Mode { mode }),
             Err(words) => self.reject(&format!("the mode could not be changed: {words}")),
+        }
+    }
+
+    fn set_limit(&mut self, cap: Cap, value: f64) {
+        if self.shared.lock().limits.set(cap, value) {
+            self.tell(Event::LimitChanged { cap, value });
+        } else {
+            self.reject(&format!("{value} is no limit for {}; give a larger number", cap.unit()));
         }
     }
 

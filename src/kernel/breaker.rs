@@ -84,6 +84,11 @@ impl Breaker {
         }
     }
 
+    /// Another conversation begins.
+    pub(crate) fn clear(&self) {
+        self.lock().clear();
+    }
+
     /// A person wrote something: every refused tool may be tried once.
     pub(crate) fn user_wrote(&self) {
         for tool in self.lock().values_mut() {

@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::budget::Cap;
 use super::event::{QueueKind, Tier};
 use super::message::{Block, CallId, QueueId};
 
@@ -25,6 +26,9 @@ pub enum Command {
     Continue,
     /// Stops the active run. The queues stay as they are.
     Abort,
+    /// Takes the last turn out of the conversation: the user's newest message and all that came of
+    /// it. What it did to files stays. While a run is active: rejected as busy.
+    Discard,
     /// Answers the approval of a call. Ignored when that prompt is no longer open.
     Answer {
         /// Which call.
@@ -111,12 +115,19 @@ pub enum QueueEdit {
 }
 
 /// A setting that may change during a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Setting {
     /// The permission mode.
     Mode(Mode),
     /// The tier of the next chats; `None` lets the words decide.
     Route(Option<Tier>),
+    /// A cap on runs, the active one included.
+    Limit {
+        /// Which.
+        cap: Cap,
+        /// The new value, in the cap's own unit.
+        value: f64,
+    },
 }
 
 /// How much may happen without asking; the table stands in `permission::mode`.

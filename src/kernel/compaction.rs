@@ -212,8 +212,10 @@ impl Run {
 
     async fn book_compaction(&mut self, usage: Usage) {
         if usage != Usage::default() {
+            let cost = self.model.price.map(|price| price.cost(usage));
             self.summary.usage += usage;
-            self.emitter.send(Event::Usage { purpose: Purpose::Compact, usage }).await;
+            self.add_cost(cost);
+            self.emitter.send(Event::Usage { purpose: Purpose::Compact, usage, cost }).await;
         }
     }
 }

@@ -3,10 +3,11 @@
 //!
 //! Grammar of one run: `RunStart (TurnStart … TurnEnd)* [Error] RunEnd`. Every call has one
 //! `ToolStart` and one `ToolEnd`; nothing of the run follows `RunEnd`. `Queue`, `QueueReturned`,
-//! `Mode`, `RoutePinned` and `Rejected` answer a command and may come at any time, between runs too.
+//! `Mode`, `RoutePinned`, `LimitChanged`, `TakenBack` and `Rejected` answer a command and may come at any time, between runs too.
 
 use serde::{Deserialize, Serialize};
 
+use super::budget::{Cap, Reached};
 use super::command::{Answer, Mode};
 use super::compaction::{Phase, Step};
 use super::message::{
@@ -104,6 +105,15 @@ pub enum Event {
     },
     /// The service could not stream; the plain answer was used.
     StreamFallback,
+    /// The model for quick looks failed before it said anything: the main one takes over.
+    ModelFailover {
+        /// Who failed.
+        from: String,
+        /// Who answers from now on.
+        to: String,
+        /// One clean line.
+        error: String,
+    },
     /// A chat begins, judged to need this much.
     RouteSelected {
         /// The tier.
@@ -152,6 +162,9 @@ pub enum Event {
         purpose: Purpose,
         /// Tokens.
         usage: Usage,
+        /// US dollars, when the price of that model is known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cost: Option<f64>,
     },
     /// A line for people, no failure.
     Status {
@@ -193,6 +206,20 @@ pub enum Event {
     RoutePinned {
         /// The tier; `None` when the words decide.
         tier: Option<Tier>,
+    },
+    /// A cap on runs is now this.
+    LimitChanged {
+        /// Which.
+        cap: Cap,
+        /// Its value, in its own unit.
+        value: f64,
+    },
+    /// The last turn was taken out of the conversation.
+    TakenBack {
+        /// What is gone.
+        ids: Vec<MessageId>,
+        /// The words that began it; the front end owns them now.
+        text: String,
     },
     /// A command could not be carried out; nothing changed.
     Rejected {
@@ -284,6 +311,25 @@ pub enum Tier {
     Full,
 }
 
+impl Tier {
+    /// All tiers, the smallest first.
+    pub const ALL: [Self; 3] = [Self::Fast, Self::Medium, Self::Full];
+
+    /// The name on screen.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Fast => "fast",
+            Self::Medium => "medium",
+            Self::Full => "full",
+        }
+    }
+
+    /// The tier of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|tier| tier.name() == name)
+    }
+}
+
 /// What a model call was made for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -339,8 +385,11 @@ pub struct RunSummary {
     pub tool_errors: u32,
     /// Calls that were denied because nobody could be asked.
     pub denied_unasked: u32,
-    /// Tokens of the run.
+    /// Tokens of the run, side work included.
     pub usage: Usage,
+    /// US dollars of the run, as far as prices are known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<f64>,
     /// Wall time in milliseconds.
     pub elapsed_ms: u64,
     /// The last assistant text of the run, never tool output.
@@ -348,6 +397,9 @@ pub struct RunSummary {
     /// Set when the last chat ended with a report, which `text` holds then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wrap: Option<WrapReason>,
+    /// The cap that was reached, when `reason` is `max_turns` or `budget`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<Reached>,
     /// The failure, when `reason` is `error`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<RunError>,

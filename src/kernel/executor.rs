@@ -22,7 +22,9 @@ use super::call::{self, Refusal, Stage, StageDone};
 use super::emit::Emitter;
 use super::error::JournalError;
 use super::event::{Approval, Event, Preview, Purpose};
-use super::message::{Block, CallId, CallStatus, MessageId, RunId, ToolCall, ToolMessage, Usage};
+use super::message::{
+    Block, CallId, CallStatus, MessageId, RunId, Timestamp, ToolCall, ToolMessage, Usage,
+};
 use super::ports::{Ports, Told, ToolOutcome, ToolTraits};
 use super::state::Shared;
 
@@ -86,12 +88,16 @@ pub(crate) struct ExecutorContext {
 }
 
 /// Counts for the summary of the run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Tally {
     pub(crate) calls: u32,
     pub(crate) errors: u32,
     pub(crate) unasked: u32,
     pub(crate) spent: Usage,
+    /// US dollars of that, as far as known.
+    pub(crate) cost: Option<f64>,
+    /// Time that tools spent on asking a person.
+    pub(crate) asked_ms: i64,
 }
 
 #[derive(Debug)]
@@ -112,6 +118,7 @@ struct Entry {
     background: CancellationToken,
     halt: Option<Halt>,
     task: Option<AbortHandle>,
+    started: Timestamp,
     result: Option<ToolMessage>,
 }
 
@@ -200,6 +207,7 @@ impl Executor {
             background: CancellationToken::new(),
             halt: None,
             task: None,
+            started: Timestamp::default(),
             result: None,
         });
         let halt = self.closed.or(is_late.then_some(Halt::Exclusive));
@@ -314,10 +322,13 @@ impl Executor {
     }
 
     /// Passes on what a tool told beside its result.
-    fn tell(&mut self, Told { spent, remarks }: Told) {
+    fn tell(&mut self, Told { spent, cost, remarks }: Told) {
         if spent != Usage::default() {
             self.tally.spent += spent;
-            self.outbox.push_back(Event::Usage { purpose: Purpose::Compress, usage: spent });
+            if let Some(cost) = cost {
+                *self.tally.cost.get_or_insert(0.0) += cost;
+            }
+            self.outbox.push_back(Event::Usage { purpose: Purpose::Compress, usage: spent, cost });
         }
         self.outbox.extend(remarks.into_iter().map(|text| Event::Status { text }));
     }
@@ -342,6 +353,9 @@ impl Executor {
         self.announce(at, None);
         let entry = &mut self.entries[at];
         entry.phase = Phase::Done;
+        if entry.task.is_some() && entry.traits.as_ref().is_ok_and(|traits| traits.exclusive) {
+            self.tally.asked_ms += self.cx.ports.clock.now().0 - entry.started.0;
+        }
         if entry.task.is_some() && entry.side_effect {
             self.cx.shared.cache.invalidate();
         }

@@ -9,7 +9,7 @@
 use std::sync::Arc;
 
 use super::event::Event;
-use super::message::{Block, Message, MessageId, Origin, UserMessage};
+use super::message::{Block, Message, MessageId, Origin, UserMessage, text_of};
 use super::ports::Finished;
 use super::run::Run;
 use super::stop::Exit;
@@ -35,6 +35,16 @@ impl Run {
         self.ports.notices.acknowledge(&ids);
         self.emitter.send(Event::Notice { finished }).await;
         Ok(true)
+    }
+}
+
+/// Whether the message tells of background work.
+pub(crate) fn is_news(message: &Message) -> bool {
+    match message {
+        Message::User(user) if user.origin == Origin::Notice => {
+            text_of(&user.blocks).starts_with(&format!("<{TAG}>"))
+        }
+        _ => false,
     }
 }
 

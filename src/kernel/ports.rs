@@ -22,14 +22,16 @@ use super::message::{
 mod beside;
 mod compact;
 mod guard;
+mod middleware;
 mod model;
 
 pub use beside::{Aside, Finished, NoNotices, Notices, Told};
 pub use compact::{Compacted, Need, Plan, Reason};
 pub use guard::{StopGuard, StopTrigger, StopVerdict, Stopping};
+pub use middleware::{Middleware, Onward, Wrapped};
 pub use model::{
-    Model, ModelInfo, ModelStream, Price, Request, StreamEvent, SystemBlock, ToolChoice, ToolSpec,
-    usual_reserve,
+    Effort, Model, ModelInfo, ModelStream, Price, Request, StreamEvent, SystemBlock, ToolChoice,
+    ToolSpec, usual_reserve,
 };
 
 // ---- tools -------------------------------------------------------------------------------------
@@ -81,7 +83,8 @@ pub struct ToolTraits {
     pub concurrent: bool,
     /// What steering does to a running call.
     pub interrupt: Interrupt,
-    /// Whether it must be the only call of its answer: the others are skipped.
+    /// Whether it must be the only call of its answer: the others are skipped. Such a tool asks a
+    /// person, so the time it takes is nobody's.
     pub exclusive: bool,
     /// Whether it looks at state that changes by itself, so that the same call with another result
     /// is progress.
@@ -430,6 +433,11 @@ pub enum Record {
         /// The call.
         call: ToolCall,
     },
+    /// The user took these messages back: they are no part of the conversation any more.
+    TakenBack {
+        /// The messages.
+        ids: Vec<MessageId>,
+    },
     /// The answer of a turn was dropped; voids the intents of these calls.
     Discarded {
         /// The run.
@@ -474,6 +482,8 @@ pub trait Ids: Send + Sync + Debug {
 pub struct Ports {
     /// The model.
     pub model: Arc<dyn Model>,
+    /// A smaller one for fast chats, when there is one.
+    pub quick: Option<Arc<dyn Model>>,
     /// The tools.
     pub tools: Arc<dyn Toolbox>,
     /// The gate.

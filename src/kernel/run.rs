@@ -73,6 +73,8 @@ pub(crate) struct Run {
     pub(super) wrapping: bool,
     /// The service does not stream.
     pub(super) whole: bool,
+    /// The model for fast chats failed; the main one answers them too.
+    pub(super) failed_over: bool,
     pub(super) meter: Meter,
     /// Time spent waiting for the user, and since when they are waited for now.
     pub(super) user_wait_ms: i64,
@@ -125,6 +127,7 @@ impl Run {
             reflection: None,
             wrapping: false,
             whole: false,
+            failed_over: false,
             meter: Meter::default(),
             user_wait_ms: 0,
             asked_at: None,
@@ -428,7 +431,12 @@ impl Run {
             None if summary.wrap == Some(WrapReason::MaxTurns) => EndReason::MaxTurns,
             None => EndReason::Stop,
         };
+        summary.limit = exit.and_then(Exit::reached);
         match exit {
+            None if summary.reason == EndReason::MaxTurns => {
+                let max = self.shared.lock().limits.max_turns;
+                summary.limit = Exit::MaxTurns(max).reached();
+            }
             Some(Exit::Failed(error)) => summary.error = Some(error.clone()),
             Some(exit @ Exit::MaxTurns(_)) => summary.text = exit.message().unwrap_or_default(),
             Some(Exit::Aborted | Exit::Budget(_)) | None => {}
@@ -453,9 +461,11 @@ fn empty_summary(run: RunId) -> RunSummary {
         tool_errors: 0,
         denied_unasked: 0,
         usage: Usage::default(),
+        cost: None,
         elapsed_ms: 0,
         text: String::new(),
         wrap: None,
+        limit: None,
         error: None,
     }
 }

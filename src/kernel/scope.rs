@@ -8,6 +8,7 @@ use super::event::{Event, Tier, WrapReason};
 use super::found::FIND_TOOLS;
 use super::message::{Message, Origin, UserMessage, text_of};
 use super::monitor::{Advice, Monitor, Outcome};
+use super::ports::Model;
 use super::route::{self, Past, Route, RouteConfig};
 use super::run::Run;
 use super::wrapup;
@@ -64,6 +65,7 @@ impl Run {
         self.summary.wrap = None;
         let Some(config) = self.config.route.clone() else {
             self.scope = Scope::default();
+            self.model = self.speaker().info();
             return;
         };
         let route = {
@@ -78,6 +80,7 @@ impl Run {
             route
         };
         self.scope = Scope::new(&route, &config);
+        self.model = self.speaker().info();
         let (tier, rule) = (route.tier, route.rule);
         let (budget, model) = (config.budget(tier), self.model.model.to_string());
         self.emitter.send(Event::RouteSelected { tier, rule, budget, model }).await;
@@ -85,7 +88,7 @@ impl Run {
 
     /// Decides what the next turn is for and schedules its reminder.
     pub(super) async fn set_course(&mut self) -> Course {
-        let is_last = self.turn + 1 >= self.config.max_turns;
+        let is_last = self.turn + 1 >= self.max_turns();
         if self.config.wrap_at_cap && is_last && self.turn > 0 {
             return Course::Report(WrapReason::MaxTurns);
         }
@@ -135,6 +138,17 @@ impl Run {
             self.emitter.send(Event::RouteEscalated { from, to, budget }).await;
         }
         true
+    }
+
+    /// Who answers the next request: a smaller model in a fast chat, when there is one that works.
+    pub(super) fn speaker(&self) -> Arc<dyn Model> {
+        let quick = self.ports.quick.as_ref().filter(|_| self.is_quick());
+        Arc::clone(quick.unwrap_or(&self.ports.model))
+    }
+
+    /// Whether the model for fast chats has the word.
+    pub(super) fn is_quick(&self) -> bool {
+        self.ports.quick.is_some() && self.scope.tier == Tier::Fast && !self.failed_over
     }
 
     /// A turn is about to make its model call.

@@ -8,6 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::agent::Refused;
 use super::breaker::Breaker;
+use super::budget::Limits;
 use super::command::Answer;
 use super::dedupe::Cache;
 use super::event::{EndReason, Event, RunSummary};
@@ -35,6 +36,8 @@ pub(crate) struct State {
     /// How many want that nothing runs.
     pub(crate) holds: usize,
     pub(crate) route: RouteMemory,
+    /// Caps on runs.
+    pub(crate) limits: Limits,
     /// Text of the answer under way.
     pub(crate) partial: String,
     /// Answers and results that the journal did not take; written before anything else.
@@ -83,13 +86,14 @@ pub(crate) enum Control {
 }
 
 impl Shared {
-    pub(crate) fn new(history: Vec<Arc<Message>>) -> Self {
+    pub(crate) fn new(history: Vec<Arc<Message>>, limits: Limits) -> Self {
         let state = State {
             history: Arc::new(history),
             queues: Queues::default(),
             active: None,
             holds: 0,
             route: RouteMemory::default(),
+            limits,
             partial: String::new(),
             unsaved: VecDeque::new(),
             compact: None,
@@ -148,6 +152,17 @@ impl Shared {
         }
         self.busy.send_replace(false);
         Ok(())
+    }
+
+    /// Makes the agent idle after something that is no run, and tells what came of it, in one step
+    /// as in [`Self::end`].
+    pub(crate) fn finish(&self, permit: Option<mpsc::OwnedPermit<Event>>, event: Event) {
+        let mut state = self.lock();
+        state.active = None;
+        if let Some(permit) = permit {
+            permit.send(event);
+        }
+        self.busy.send_replace(false);
     }
 
     /// Ends when no run is active.

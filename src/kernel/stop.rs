@@ -1,5 +1,6 @@
 //! Why a run ends other than by a finished answer, and how that reads in its summary.
 
+use super::budget::{Cap, Reached, used_up};
 use super::error::{ContextError, JournalError};
 use super::event::{EndReason, RunError};
 
@@ -10,8 +11,8 @@ pub(crate) enum Exit {
     Aborted,
     /// This many turns were used up.
     MaxTurns(u32),
-    /// A budget of the run is used up; the line says which.
-    Budget(String),
+    /// A budget of the run is used up.
+    Budget(Reached),
     /// Something failed.
     Failed(RunError),
 }
@@ -41,12 +42,21 @@ impl Exit {
         }
     }
 
+    /// The cap that was reached.
+    pub(crate) fn reached(&self) -> Option<Reached> {
+        match self {
+            Self::MaxTurns(turns) => Some(Reached { cap: Cap::Turns, value: f64::from(*turns) }),
+            Self::Budget(reached) => Some(*reached),
+            Self::Aborted | Self::Failed(_) => None,
+        }
+    }
+
     /// The line of the `Error` event, when there is one.
     pub(crate) fn message(&self) -> Option<String> {
         match self {
             Self::Aborted => None,
             Self::MaxTurns(turns) => Some(format!("Agent loop exceeded {turns} iterations")),
-            Self::Budget(line) => Some(line.clone()),
+            Self::Budget(reached) => Some(used_up(*reached)),
             Self::Failed(error) => Some(error.message.clone()),
         }
     }

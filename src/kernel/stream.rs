@@ -101,6 +101,11 @@ impl Assembler {
         self.usage
     }
 
+    /// Whether nothing of an answer came.
+    pub(crate) fn is_blank(&self) -> bool {
+        self.slots.is_empty()
+    }
+
     /// Whether a call began and never completed.
     pub(crate) fn has_unfinished_call(&self) -> bool {
         self.slots.iter().any(|slot| matches!(slot.piece, Piece::Call { done: None, .. }))

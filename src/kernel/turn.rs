@@ -144,6 +144,7 @@ impl Run {
             match self.stream(request).await {
                 Ending::Done(stop) => return Ok(Got::Answer(stop)),
                 Ending::Fatal(exit) => return Err(exit),
+                Ending::Broken(error) if self.must_fail_over() => self.fail_over(error).await?,
                 Ending::Broken(error) if self.must_ask_whole(&error) => {
                     self.whole = true;
                     self.emitter.send(Event::StreamFallback).await;
@@ -173,6 +174,23 @@ impl Run {
         }
     }
 
+    /// The small model failed before it said anything.
+    fn must_fail_over(&self) -> bool {
+        self.is_quick() && self.answer.assembler.is_blank()
+    }
+
+    /// Hands the chat over to the main model; nothing of the attempt stays.
+    async fn fail_over(&mut self, error: ModelError) -> Result<(), Exit> {
+        self.break_off(Halt::Broken, Stop::Error).await?;
+        self.check_abort()?;
+        let from = self.model.model.to_string();
+        self.failed_over = true;
+        self.model = self.speaker().info();
+        let to = self.model.model.to_string();
+        self.emitter.send(Event::ModelFailover { from, to, error: error.message }).await;
+        Ok(())
+    }
+
     /// Only before anything of a stream came, and once: then the service is known not to stream.
     fn must_ask_whole(&self, error: &ModelError) -> bool {
         error.kind == ModelErrorKind::StreamUnsupported && !self.answer.open && !self.whole
@@ -200,6 +218,7 @@ impl Run {
 
     /// The view of the history that is sent, with every call paired.
     async fn request(&mut self) -> Result<Request, Exit> {
+        self.model = self.speaker().info();
         self.compact(Reason::Routine, "").await?;
         let history = Arc::clone(&self.shared.lock().history);
         let tools = self.tools();
@@ -219,6 +238,7 @@ impl Run {
             cache_key: self.config.cache_key.clone(),
             reminder: self.reminder.clone(),
             tool_choice: if self.wrapping { ToolChoice::None } else { ToolChoice::Auto },
+            effort: self.config.effort,
         })
     }
 

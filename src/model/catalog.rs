@@ -4,7 +4,7 @@
 use serde::Deserialize;
 
 use super::connection::Connection;
-use crate::config::schema::ModelConfig;
+use crate::config::schema::{Dose, ModelConfig};
 use crate::kernel::message::ModelRef;
 use crate::kernel::ports::{ModelInfo, Price};
 
@@ -32,6 +32,8 @@ struct Row {
     price_out: Option<f64>,
     price_cache_read: Option<f64>,
     price_cache_write: Option<f64>,
+    #[serde(default)]
+    thinking: Vec<Dose>,
 }
 
 impl Row {
@@ -63,8 +65,13 @@ pub fn info(model: &ModelRef, local: bool, overrides: &ModelConfig) -> ModelInfo
         context_window: overrides.context_window.unwrap_or(window),
         max_output: overrides.max_output.unwrap_or(output),
         price: price(row.as_ref(), local, overrides),
-        vision: row.as_ref().is_some_and(|row| row.vision),
+        vision: overrides.vision.unwrap_or(row.as_ref().is_some_and(|row| row.vision)),
     }
+}
+
+/// What a model takes for each level of thinking, lowest first; empty when it takes none.
+pub fn thinking(model: &ModelRef) -> Vec<Dose> {
+    find(&model.provider, &model.model).map(|row| row.thinking).unwrap_or_default()
 }
 
 fn price(row: Option<&Row>, local: bool, overrides: &ModelConfig) -> Option<Price> {

@@ -39,7 +39,7 @@ pub struct Connection {
     pub provider: String,
     /// Wire format.
     pub kind: Kind,
-    /// Normalised: for `anthropic` without `/v1`, for `openai-chat` up to and with the version.
+    /// Normalised: for `anthropic` and `gemini` without version, for `openai-chat` up to and with the version.
     pub base_url: String,
     /// The key, when there is one.
     pub key: Option<Secret>,
@@ -137,6 +137,13 @@ pub fn normalise_base_url(text: &str, kind: Kind) -> Option<String> {
             let path = Url::parse(&base).ok()?.path().to_owned();
             if !path.split('/').any(is_version) {
                 base.push_str("/v1");
+            }
+        }
+        Kind::Gemini => {
+            for tail in ["/models", "/v1beta", "/v1"] {
+                if let Some(shorter) = base.strip_suffix(tail) {
+                    base = shorter.trim_end_matches('/').to_owned();
+                }
             }
         }
         Kind::Demo => {}

@@ -26,6 +26,9 @@ pub struct Service {
 /// Longest error line for people, in characters.
 pub const MAX_LINE: usize = 300;
 
+/// Most characters of the service's words before a remedy.
+const MAX_SAID: usize = 160;
+
 /// Most characters of a web page in such a line.
 const MAX_PAGE: usize = 100;
 
@@ -46,6 +49,15 @@ const OVERFLOW: &[&str] = &[
     "request_too_large",
     "model's context limit",
     "longer than the model's context",
+    "maximum prompt length",
+    "maximum model length",
+    "exceeded max context length",
+    "exceeded model token limit",
+    "exceeds max length",
+    "range of input length",
+    "context window exceeds limit",
+    "than the context length",
+    "context overflows",
 ];
 const QUOTA: &[&str] = &[
     "insufficient_quota",
@@ -61,6 +73,8 @@ const QUOTA: &[&str] = &[
     "spending limit",
     "arrearage",
 ];
+/// Quotas that come back with the day and not with the minute, or that are none at all.
+const SPENT: &[&str] = &["perday", "per day", "per_day", "limit: 0,"];
 const FILTER: &[&str] = &[
     "content_filter",
     "content_policy",
@@ -79,7 +93,11 @@ const AUTH: &[&str] = &[
     "invalid x-api-key",
     "unauthorized",
     "permission_error",
+    "unauthenticated",
+    "permission_denied",
 ];
+/// Words about the key that one service says with status 400.
+const KEY: &[&str] = &["api key not valid", "api_key_invalid", "api key expired"];
 const BUSY: &[&str] = &["overloaded", "capacity", "unavailable", "not ready", "engine is busy"];
 const RATE: &[&str] = &["rate_limit", "rate limit", "too many requests", "resource_exhausted"];
 
@@ -93,8 +111,9 @@ pub fn from_response(
 ) -> ModelError {
     let said = read_body(body);
     tracing::debug!(provider = %service.provider, status, body, "model call refused");
-    let wait =
-        retry_after::from_headers(headers, now).or_else(|| retry_after::from_text(&said.text));
+    let wait = retry_after::from_headers(headers, now)
+        .or(said.wait)
+        .or_else(|| retry_after::from_text(&said.text));
     build(service, Some(status), &said, wait, headers.get("location").and_then(|v| v.to_str().ok()))
 }
 
@@ -102,7 +121,7 @@ pub fn from_response(
 pub fn from_body(service: &Service, body: &str) -> ModelError {
     let said = read_body(body);
     tracing::debug!(provider = %service.provider, body, "error inside a model stream");
-    let wait = retry_after::from_text(&said.text);
+    let wait = said.wait.or_else(|| retry_after::from_text(&said.text));
     build(service, said.status, &said, wait, None)
 }
 
@@ -145,13 +164,21 @@ fn classify(status: Option<u16>, said: &Said, wait_given: bool) -> Kind {
     if has(OVERFLOW) {
         return Kind::Overflow;
     }
-    let passing = wait_given && !text.contains("insufficient_quota");
+    let limited = status.is_none_or(|status| status == 429) && has(RATE);
+    if limited && has(SPENT) {
+        return Kind::Quota;
+    }
+    let passing =
+        (wait_given || text.contains("perminute")) && !text.contains("insufficient_quota");
     if status == Some(402) || (has(QUOTA) && !passing) {
         return Kind::Quota;
     }
     let refused = status.is_none_or(|status| (400..500).contains(&status) && status != 429);
     if refused && has(FILTER) {
         return Kind::ContentFilter;
+    }
+    if has(KEY) {
+        return Kind::Auth;
     }
     if matches!(status, Some(400 | 422)) && says_no_stream(&text) {
         return Kind::StreamUnsupported;
@@ -200,7 +227,14 @@ fn sentence(
             format!("{who} refused access{code}: {words}; check what the key may use")
         }
         Kind::Auth => format!("{who} refused the key{code}: {}", wrong_key(service)),
+        Kind::Quota if SPENT.iter().any(|words| said.haystack().contains(words)) => format!(
+            "{who} has no quota left for {}{code}: {}; wait until it is renewed, raise it or \
+             choose another model",
+            service.model,
+            first_sentence(words)
+        ),
         Kind::Quota => {
+            let words = first_sentence(words);
             format!("{who} has no credit left{code}: {words}; top up or choose another model")
         }
         Kind::RateLimit => format!("{who} limits the rate{code}: {words}"),
@@ -222,6 +256,12 @@ fn sentence(
             format!("{who} failed{code}: {words}")
         }
     }
+}
+
+/// So much of a long text that the remedy after it still fits.
+fn first_sentence(words: &str) -> String {
+    let end = words.find(". ").unwrap_or(words.len());
+    words[..end].chars().take(MAX_SAID).collect::<String>().trim_end_matches('.').to_owned()
 }
 
 fn not_found(service: &Service, words: &str) -> String {

@@ -1,7 +1,11 @@
 //! Reads what services write when they fail: JSON in a dozen shapes, plain text, HTML pages. Gives
 //! one clean text, the machine words beside it, and a status where the body names one.
 
+use std::time::Duration;
+
 use serde_json::Value;
+
+use super::retry_after;
 
 /// What a body says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -12,6 +16,8 @@ pub struct Said {
     pub words: String,
     /// Status the body itself names.
     pub status: Option<u16>,
+    /// Wait that its details ask for.
+    pub wait: Option<Duration>,
 }
 
 impl Said {
@@ -62,7 +68,31 @@ fn from_object(error: &Value) -> Said {
         }
     }
     let text = message_of(error);
-    Said { text: clean(&strip_tags(&text)), words: words.join(" "), status }
+    let inner = text.trim_start().starts_with('{').then(|| read_body(&text));
+    if let Some(inner) = inner.filter(|inner| !inner.text.is_empty()) {
+        // A proxy that hands on the whole body as its message.
+        let words = [words.join(" "), inner.words].join(" ");
+        return Said { words, status: inner.status.or(status), ..inner };
+    }
+    let wait = read_details(error, &mut words);
+    Said { text: clean(&strip_tags(&text)), words: words.join(" "), status, wait }
+}
+
+/// The machine's part of an error with typed details: the reason, the quota that is used up, and
+/// how long to wait.
+fn read_details(error: &Value, words: &mut Vec<String>) -> Option<Duration> {
+    let mut wait = None;
+    for detail in error.get("details").and_then(Value::as_array).into_iter().flatten() {
+        let text = |value: &Value, key: &str| value.get(key)?.as_str().map(str::to_owned);
+        words.extend(text(detail, "reason"));
+        let violations = detail.get("violations").and_then(Value::as_array);
+        for violation in violations.into_iter().flatten() {
+            words.extend(text(violation, "quotaId"));
+        }
+        let delay = text(detail, "retryDelay");
+        wait = wait.or(delay.as_deref().and_then(retry_after::spelled));
+    }
+    wait
 }
 
 /// The upstream text where a router wraps it, else the service's own.

@@ -14,8 +14,10 @@ pub mod assemble;
 pub mod catalog;
 pub mod connection;
 pub mod drive;
+pub mod effort;
 pub mod error;
 pub mod error_text;
+pub mod gemini;
 pub mod history;
 pub mod http;
 pub mod http_error;
@@ -57,6 +59,7 @@ pub fn connect_with(connection: Connection, limits: Limits) -> Arc<dyn Model> {
     match connection.kind {
         Kind::Anthropic => Arc::new(anthropic::Anthropic::new(connection, limits)),
         Kind::OpenAiChat => Arc::new(openai_chat::OpenAiChat::new(connection, limits)),
+        Kind::Gemini => Arc::new(gemini::Gemini::new(connection, limits)),
         Kind::Demo => Arc::new(NoService(connection)),
     }
 }

@@ -8,23 +8,29 @@ pub enum Kind {
     Anthropic,
     /// `POST {base}/chat/completions`.
     OpenAiChat,
+    /// `POST {base}/v1beta/models/{model}:streamGenerateContent`.
+    Gemini,
     /// The built-in scripted model; no service behind it.
     Demo,
 }
 
 impl Kind {
+    /// Every kind.
+    pub const ALL: [Self; 4] = [Self::Anthropic, Self::OpenAiChat, Self::Gemini, Self::Demo];
+
     /// The name used in the config file.
     pub fn name(self) -> &'static str {
         match self {
             Self::Anthropic => "anthropic",
             Self::OpenAiChat => "openai-chat",
+            Self::Gemini => "gemini",
             Self::Demo => "demo",
         }
     }
 
     /// The kind of that config name.
     pub fn from_name(name: &str) -> Option<Self> {
-        [Self::Anthropic, Self::OpenAiChat, Self::Demo].into_iter().find(|kind| kind.name() == name)
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 }
 
@@ -87,6 +93,16 @@ pub const PROVIDERS: &[ProviderRow] = &[
         key_env: &["OPENAI_API_KEY"],
         base_env: &["OPENAI_BASE_URL", "OPENAI_API_BASE"],
         default_model: "gpt-5.1",
+        ..CLOUD
+    },
+    ProviderRow {
+        name: "gemini",
+        label: "Google Gemini",
+        kind: Kind::Gemini,
+        base_url: "https://generativelanguage.googleapis.com",
+        key_env: &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
+        base_env: &["GOOGLE_GEMINI_BASE_URL"],
+        default_model: "gemini-3.5-flash",
         ..CLOUD
     },
     ProviderRow {

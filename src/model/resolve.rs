@@ -35,7 +35,7 @@ pub enum ResolveError {
         nearest: Option<String>,
     },
     /// The config section's `kind` is missing or unknown.
-    #[error("provider {provider}: unknown kind {kind:?}; use \"anthropic\" or \"openai-chat\"")]
+    #[error("provider {provider}: unknown kind {kind:?}; use {}", kinds())]
     UnknownKind {
         /// Config name of the provider.
         provider: String,
@@ -62,6 +62,13 @@ pub enum ResolveError {
         /// Config name of the provider.
         provider: String,
     },
+}
+
+/// The kinds of services, for people.
+fn kinds() -> String {
+    let services = Kind::ALL.into_iter().filter(|kind| *kind != Kind::Demo);
+    let names: Vec<String> = services.map(|kind| format!("{:?}", kind.name())).collect();
+    names.join(", ")
 }
 
 fn nearest_hint(nearest: Option<&str>, name: &str) -> String {
@@ -146,6 +153,19 @@ impl Sources<'_> {
         key.or_else(|| find(row.bearer_env).map(|key| (key, true)))
     }
 
+    /// The variable that holds the key, else the one that would.
+    fn key_env(&self, config: Option<&ProviderConfig>, row: Option<&ProviderRow>) -> String {
+        if let Some(own) = config.and_then(|config| config.api_key_env.clone()) {
+            return own;
+        }
+        let known = |row: &ProviderRow| {
+            let mut all = row.key_env.iter().chain(row.bearer_env);
+            let set = all.find(|env| self.var(env).is_some());
+            set.or(row.key_env.first()).map(|env| (*env).to_owned())
+        };
+        row.and_then(known).unwrap_or_default()
+    }
+
     fn connection(&self, name: &str, model: &str) -> Result<Connection, ResolveError> {
         let provider = name.to_owned();
         let row = row(name);
@@ -157,7 +177,7 @@ impl Sources<'_> {
             (model, _) => model.to_owned(),
         };
         let base_url = self.base_url(name, kind, config, row)?;
-        let key_env = key_env(config, row);
+        let key_env = self.key_env(config, row);
         let key = self.key(name);
         let needs_key = match (config.and_then(|config| config.api_key_env.as_ref()), row) {
             (Some(_), _) => true,
@@ -221,12 +241,6 @@ fn kind_of(
     let unknown =
         || ResolveError::UnknownKind { provider: name.to_owned(), kind: written.to_owned() };
     Kind::from_name(written).ok_or_else(unknown)
-}
-
-fn key_env(config: Option<&ProviderConfig>, row: Option<&ProviderRow>) -> String {
-    let own = config.and_then(|config| config.api_key_env.clone());
-    let known = || row.and_then(|row| row.key_env.first()).map(|env| (*env).to_owned());
-    own.or_else(known).unwrap_or_default()
 }
 
 /// The known name with the fewest differing letters, if they are few.

@@ -83,7 +83,7 @@ fn reset_wait(value: &str, now: SystemTime) -> Option<Duration> {
 }
 
 /// Reads `6m0s`, `20ms`, `1h2m3.5s`.
-fn spelled(value: &str) -> Option<Duration> {
+pub fn spelled(value: &str) -> Option<Duration> {
     let mut total = 0.0;
     let mut rest = value;
     while !rest.is_empty() {

@@ -14,7 +14,8 @@ pub const FORMAT: u32 = 1;
 const HEADER_KIND: &str = "session";
 
 /// The record kinds of the loop; any other kind belongs to another version.
-const LOOP_KINDS: [&str; 5] = ["message", "intent", "discarded", "compaction", "compaction_undone"];
+const LOOP_KINDS: [&str; 6] =
+    ["message", "intent", "discarded", "taken_back", "compaction", "compaction_undone"];
 
 /// The first line of a session file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -29,6 +29,8 @@ pub struct Rebuilt {
     pub open_intents: Vec<CallId>,
     /// What was added, one line each.
     pub warnings: Vec<String>,
+    /// Messages that the user took back.
+    taken: HashSet<MessageId>,
     /// Changes of the view that are in force, in order.
     pub compactions: Vec<Compaction>,
 }
@@ -57,6 +59,8 @@ struct Builder {
     compactions: Vec<Compaction>,
     /// Calls that were started: place of the assistant message and call id.
     started: HashSet<(usize, CallId)>,
+    /// Messages that the user took back.
+    taken: HashSet<MessageId>,
 }
 
 /// Builds the history and answers what was left open.
@@ -79,6 +83,8 @@ impl Builder {
                 index: *index,
                 call: call.clone(),
             }),
+            // Left in place until the end: what was made up for them must go too.
+            Record::TakenBack { ids } => self.taken.extend(ids.iter().cloned()),
             Record::Compaction { compaction } => self.compactions.push(compaction.clone()),
             Record::CompactionUndone { ids } => self.compactions.retain(|c| !ids.contains(&c.id)),
             Record::Discarded { run, turn, call_ids } => self.pending.retain(|pending| {
@@ -127,7 +133,11 @@ impl Builder {
 
     fn finish(mut self, has_side_effects: &dyn Fn(&str) -> bool) -> Rebuilt {
         self.lost.append(&mut self.pending);
-        let mut out = Rebuilt { compactions: self.compactions, ..Rebuilt::default() };
+        let mut out = Rebuilt {
+            taken: std::mem::take(&mut self.taken),
+            compactions: self.compactions,
+            ..Rebuilt::default()
+        };
         let mut lost = self.lost.into_iter().peekable();
         let history = self.history;
         let mut at = 0;
@@ -137,6 +147,10 @@ impl Builder {
             }
             let end = round_end(&history, at);
             match &history[at] {
+                message if out.taken.contains(message.id()) => {
+                    let kept = history[at + 1..end].iter();
+                    out.history.extend(kept.filter(|m| !out.taken.contains(m.id())).cloned());
+                }
                 Message::Assistant(answer) => {
                     let started = |call: &ToolCall| self.started.contains(&(at, call.id.clone()));
                     let reason = |call: &ToolCall| {
@@ -212,6 +226,10 @@ impl Rebuilt {
     /// Tells the model of a call that ran although the answer that asked for it was never saved.
     fn notice(&mut self, intent: &Pending) {
         let Pending { run, turn, index, call, .. } = intent;
+        let id = MessageId(format!("{run}-{turn}-notice-{index}"));
+        if self.taken.contains(&id) {
+            return;
+        }
         let args = serde_json::to_string(&call.args).unwrap_or_default();
         let args: String = args.chars().take(ARGS_CHARS).collect();
         let text = format!(
@@ -221,7 +239,7 @@ impl Rebuilt {
         self.open_intents.push(call.id.clone());
         self.warnings.push(text.clone());
         self.history.push(Message::User(UserMessage {
-            id: MessageId(format!("{run}-{turn}-notice-{index}")),
+            id,
             at: self.history.last().map_or(Timestamp::default(), Message::at),
             origin: Origin::Notice,
             blocks: vec![Block::text(text)],

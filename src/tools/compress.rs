@@ -98,7 +98,7 @@ impl Compressor {
         };
         let mut usage = Usage::default();
         let answer = self.listen(request, &mut usage).await;
-        aside.spend(usage);
+        aside.spend_at(usage, self.model.info().price);
         match answer {
             Ok(text) if text.trim().is_empty() => Err("the small model said nothing".to_owned()),
             Ok(text) => Ok(text.trim().to_owned()),

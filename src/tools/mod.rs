@@ -23,6 +23,7 @@ pub mod matching;
 pub mod notebook;
 pub mod output;
 pub mod paths;
+pub mod picture;
 pub mod process;
 pub mod read;
 pub mod reference;

@@ -16,14 +16,12 @@ use crate::kernel::ports::{Access, ToolOutcome};
 use super::bench::{Bench, blocking};
 use super::files::{self, Decoded, Encoding, Loaded};
 use super::stamps::Stamps;
-use super::{Job, Tool, closest, kind, notebook, output};
+use super::{Job, Tool, closest, kind, notebook, output, picture};
 
 /// Lines handed out at once.
 const MAX_LINES: u64 = 2000;
 /// Bytes handed out at once.
 const MAX_BYTES: usize = 50 * 1024;
-/// Bytes of the largest picture that services take.
-const MAX_PICTURE: usize = 5 * 1024 * 1024;
 
 /// Reads a file.
 #[derive(Debug)]
@@ -102,16 +100,23 @@ fn with_hint(mut error: ToolError, path: &Path) -> ToolError {
 
 fn picture(media_type: &str, shown: &str, loaded: &Loaded) -> ToolOutcome {
     let size = output::size(loaded.bytes.len() as u64);
-    if loaded.bytes.len() > MAX_PICTURE {
-        let most = output::size(MAX_PICTURE as u64);
-        return ToolOutcome::ok(format!(
-            "{shown}: {media_type}, {size}; pictures above {most} are not shown"
-        ));
-    }
-    let image =
-        Block::Image { media_type: media_type.to_owned(), data: STANDARD.encode(&loaded.bytes) };
-    let blocks = vec![Block::text(format!("{shown}: {media_type}, {size}")), image];
-    ToolOutcome::new(CallStatus::Ok, blocks)
+    let (line, picture) = match picture::fit(media_type, &loaded.bytes) {
+        Ok(None) => {
+            let data = STANDARD.encode(&loaded.bytes);
+            (format!("{shown}: {media_type}, {size}"), (media_type, data))
+        }
+        Ok(Some(small)) => {
+            let (wide, high) = small.size;
+            let line = format!("{shown}: {media_type}, {size}, shown at {wide} × {high} pixels");
+            (line, (small.media_type, STANDARD.encode(&small.bytes)))
+        }
+        Err(reason) => {
+            return ToolOutcome::ok(format!("{shown}: {media_type}, {size}; not shown: {reason}"));
+        }
+    };
+    let (media_type, data) = picture;
+    let image = Block::Image { media_type: media_type.to_owned(), data };
+    ToolOutcome::new(CallStatus::Ok, vec![Block::text(line), image])
 }
 
 fn numbered(

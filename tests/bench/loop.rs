@@ -154,6 +154,7 @@ impl Journal for Nowhere {
 fn ports(calls: u32, pieces: usize) -> Ports {
     Ports {
         model: Arc::new(Instant { calls: AtomicU32::new(calls), pieces }),
+        quick: None,
         tools: Arc::new(Look),
         gate: Arc::new(Open),
         context: Arc::new(SessionContext::new(Vec::new())),

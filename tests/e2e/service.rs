@@ -3,13 +3,14 @@
 
 use serde_json::{Value, json};
 
-use crate::mock_llm::{MockLlm, Reply, anthropic, openai};
+use crate::mock_llm::{MockLlm, Reply, anthropic, gemini, openai};
 
 /// A wire format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wire {
     Messages,
     Chat,
+    Gemini,
 }
 
 /// A call of the script: name and arguments. Ids are made from its place.
@@ -18,11 +19,15 @@ pub(crate) type Call = (&'static str, Value);
 impl Wire {
     pub(crate) const BOTH: [Self; 2] = [Self::Messages, Self::Chat];
 
+    /// Every wire format.
+    pub(crate) const ALL: [Self; 3] = [Self::Messages, Self::Chat, Self::Gemini];
+
     /// What `-m` takes.
     pub(crate) fn model(self) -> &'static str {
         match self {
             Self::Messages => "anthropic/mock-1",
             Self::Chat => "openai/mock-1",
+            Self::Gemini => "gemini/mock-1",
         }
     }
 
@@ -31,6 +36,7 @@ impl Wire {
         match self {
             Self::Messages => "ANTHROPIC_API_KEY",
             Self::Chat => "OPENAI_API_KEY",
+            Self::Gemini => "GEMINI_API_KEY",
         }
     }
 
@@ -39,6 +45,12 @@ impl Wire {
         match self {
             Self::Messages => anthropic::text(text),
             Self::Chat => openai::text(text),
+            Self::Gemini => {
+                // Its newer models sign the end of an answer on a text of nothing.
+                let words = text.split_inclusive(' ').map(gemini::text_part);
+                let end = gemini::signed(gemini::text_part(""), "sig-end");
+                gemini::answer(words.chain([end]), "STOP")
+            }
         }
     }
 
@@ -64,6 +76,15 @@ impl Wire {
                 }
                 openai::answer(chunks, "tool_calls")
             }
+            Self::Gemini => {
+                let words = words.split_inclusive(' ').map(gemini::text_part);
+                let calls = calls.iter().enumerate().map(|(at, (name, args))| {
+                    let part = gemini::call_part(name, args);
+                    // Only the first of several calls is signed.
+                    if at > 0 { part } else { gemini::signed(part, &format!("sig-{turn}")) }
+                });
+                gemini::answer(words.chain(calls), "STOP")
+            }
         }
     }
 
@@ -72,6 +93,7 @@ impl Wire {
         match self {
             Self::Messages => anthropic::refusal(529, "overloaded_error", "Overloaded"),
             Self::Chat => openai::refusal(503, "server_error", "overloaded", "overloaded"),
+            Self::Gemini => gemini::refusal(503, "UNAVAILABLE", "overloaded"),
         }
     }
 
@@ -80,6 +102,7 @@ impl Wire {
         let reply = match self {
             Self::Messages => anthropic::refusal(429, "rate_limit_error", "slow down"),
             Self::Chat => openai::refusal(429, "requests", "rate_limit_exceeded", "slow down"),
+            Self::Gemini => gemini::refusal(429, "RESOURCE_EXHAUSTED", "slow down"),
         };
         reply.header("retry-after", retry_after)
     }
@@ -90,6 +113,7 @@ impl Wire {
         match self {
             Self::Messages => anthropic::refusal(404, "not_found_error", text),
             Self::Chat => openai::refusal(404, "invalid_request_error", "model_not_found", text),
+            Self::Gemini => gemini::refusal(404, "NOT_FOUND", text),
         }
     }
 
@@ -111,7 +135,9 @@ pub(crate) struct Service {
 
 impl Service {
     pub(crate) fn start(wire: Wire) -> Self {
-        Self { wire, mock: MockLlm::spawn_thread() }
+        let mock = MockLlm::spawn_thread();
+        mock.rules(|rules| rules.needs_signatures = wire == Wire::Gemini);
+        Self { wire, mock }
     }
 
     /// Key and place of the service, and no way around it.
@@ -121,6 +147,7 @@ impl Service {
             (self.wire.key_env(), KEY.to_owned()),
             ("ANTHROPIC_BASE_URL", base.clone()),
             ("OPENAI_BASE_URL", format!("{base}/v1")),
+            ("GOOGLE_GEMINI_BASE_URL", base),
         ];
         variables.push(("NO_PROXY", "*".to_owned()));
         variables
@@ -149,7 +176,8 @@ impl Service {
     /// The texts of all tool results of a request, in order.
     pub(crate) fn results(&self, request: usize) -> Vec<String> {
         let body = &self.mock.bodies()[request];
-        let messages = body["messages"].as_array().unwrap();
+        let list = if self.wire == Wire::Gemini { "contents" } else { "messages" };
+        let messages = body[list].as_array().unwrap();
         match self.wire {
             Wire::Messages => {
                 let blocks = messages.iter().filter_map(|message| message["content"].as_array());
@@ -163,16 +191,29 @@ impl Service {
                 let results = messages.iter().filter(|message| message["role"] == "tool");
                 results.map(|message| texts(&message["content"])).collect()
             }
+            Wire::Gemini => {
+                let parts = messages.iter().filter_map(|content| content["parts"].as_array());
+                let responses = parts.flatten().filter_map(|part| part.get("functionResponse"));
+                let said = responses.map(|response| &response["response"]);
+                said.map(|said| {
+                    texts(said.get("output").or(said.get("error")).unwrap_or(&Value::Null))
+                })
+                .collect()
+            }
         }
     }
 
     /// What the user said in a request, in order; results are not among it.
     pub(crate) fn said(&self, request: usize) -> Vec<String> {
         let body = &self.mock.bodies()[request];
-        let messages = body["messages"].as_array().unwrap().iter();
+        let (list, content) = match self.wire {
+            Wire::Gemini => ("contents", "parts"),
+            Wire::Messages | Wire::Chat => ("messages", "content"),
+        };
+        let messages = body[list].as_array().unwrap().iter();
         let users = messages.filter(|message| message["role"] == "user");
         users
-            .flat_map(|message| match &message["content"] {
+            .flat_map(|message| match &message[content] {
                 Value::Array(blocks) => {
                     blocks.iter().filter_map(|b| b["text"].as_str().map(str::to_owned)).collect()
                 }

@@ -136,6 +136,8 @@ fn summary(reason: EndReason) -> RunSummary {
         elapsed_ms: 5,
         text: "the answer".to_owned(),
         wrap: None,
+        cost: None,
+        limit: None,
         error: None,
     }
 }

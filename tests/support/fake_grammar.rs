@@ -14,6 +14,8 @@ pub(crate) fn check_events(events: &[Event]) {
             | Event::QueueReturned { .. }
             | Event::Mode { .. }
             | Event::RoutePinned { .. }
+            | Event::LimitChanged { .. }
+            | Event::TakenBack { .. }
             | Event::Rejected { .. } => {}
             Event::RunStart { .. } => {
                 assert!(run.is_none(), "a run started inside a run");
@@ -104,7 +106,9 @@ impl RunCheck {
             Event::RouteSelected { .. } | Event::RouteEscalated { .. } => {
                 assert!(!self.turn_open, "routes change between turns: {event:?}");
             }
-            Event::Reflection { .. } | Event::WrapUp { .. } => self.inside(event),
+            Event::Reflection { .. } | Event::WrapUp { .. } | Event::ModelFailover { .. } => {
+                self.inside(event);
+            }
             Event::StreamFallback
             | Event::Usage { .. }
             | Event::Compaction { .. }
@@ -116,6 +120,8 @@ impl RunCheck {
             | Event::QueueReturned { .. }
             | Event::Mode { .. }
             | Event::RoutePinned { .. }
+            | Event::LimitChanged { .. }
+            | Event::TakenBack { .. }
             | Event::Rejected { .. } => unreachable!("seen by the caller"),
         }
     }

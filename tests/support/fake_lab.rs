@@ -7,7 +7,7 @@ use codebot::kernel::agent::{Agent, AgentConfig, AgentHandle};
 use codebot::kernel::command::{Answer, Command};
 use codebot::kernel::event::{Event, QueueKind, RunSummary};
 use codebot::kernel::message::{Block, Message, ToolMessage};
-use codebot::kernel::ports::{Ports, StopGuard};
+use codebot::kernel::ports::{Middleware, Ports, StopGuard, Wrapped};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
@@ -21,6 +21,10 @@ use super::fake_tools::FakeTools;
 /// The parts of an agent before it starts.
 pub(crate) struct Lab {
     pub(crate) model: Arc<FakeModel>,
+    /// The model for fast chats.
+    pub(crate) quick: Option<Arc<FakeModel>>,
+    /// What stands around the tools.
+    pub(crate) around: Vec<Arc<dyn Middleware>>,
     pub(crate) tools: Arc<FakeTools>,
     pub(crate) gate: Arc<FakeGate>,
     pub(crate) journal: Arc<FakeJournal>,
@@ -44,6 +48,8 @@ impl Lab {
         let trace = Trace::default();
         Self {
             model: FakeModel::new(scripts, last, trace.clone()),
+            quick: None,
+            around: Vec::new(),
             tools: FakeTools::new(trace.clone()),
             gate: FakeGate::new(trace.clone()),
             journal: FakeJournal::new(trace.clone()),
@@ -60,7 +66,8 @@ impl Lab {
     pub(crate) fn ports(&self) -> Ports {
         Ports {
             model: self.model.clone(),
-            tools: self.tools.clone(),
+            quick: self.quick.clone().map(|model| model as _),
+            tools: Arc::new(Wrapped::new(self.tools.clone(), self.around.clone())),
             gate: self.gate.clone(),
             context: self.context.clone(),
             journal: self.journal.clone(),

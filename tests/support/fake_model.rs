@@ -89,6 +89,8 @@ pub(crate) struct FakeModel {
     requests: Mutex<Vec<Request>>,
     /// What it costs.
     pub(crate) price: Mutex<Option<Price>>,
+    /// Its name.
+    pub(crate) name: Mutex<&'static str>,
     /// Plain requests among all.
     pub(crate) whole: AtomicU64,
     trace: Trace,
@@ -102,6 +104,7 @@ impl FakeModel {
             last,
             requests: Mutex::default(),
             price: Mutex::default(),
+            name: Mutex::new("one"),
             whole: AtomicU64::new(0),
             trace,
         })
@@ -115,7 +118,7 @@ impl FakeModel {
 impl Model for FakeModel {
     fn info(&self) -> ModelInfo {
         ModelInfo {
-            model: ModelRef { provider: "fake".into(), model: "one".into() },
+            model: ModelRef { provider: "fake".into(), model: (*self.name.lock().unwrap()).into() },
             context_window: 100_000,
             max_output: 8_000,
             price: *self.price.lock().unwrap(),

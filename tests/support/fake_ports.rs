@@ -146,6 +146,7 @@ impl FakeJournal {
             Record::Message { message } => Some(message),
             Record::Intent { .. }
             | Record::Discarded { .. }
+            | Record::TakenBack { .. }
             | Record::Compaction { .. }
             | Record::CompactionUndone { .. } => None,
         };
@@ -176,6 +177,7 @@ impl Journal for FakeJournal {
                 Record::Message { message: Message::Note(_) } => "commit note".to_owned(),
                 Record::Intent { call, .. } => format!("intent {}", call.id),
                 Record::Discarded { .. } => "discarded".to_owned(),
+                Record::TakenBack { .. } => "taken back".to_owned(),
                 Record::Compaction { compaction } => format!("compaction {:?}", compaction.step),
                 Record::CompactionUndone { .. } => "undone".to_owned(),
             });

@@ -92,6 +92,8 @@ impl AgentHandle {
             state.route = RouteMemory { previous: None, ..state.route };
             state.unsaved.clear();
         }
+        self.shared.cache.invalidate();
+        self.shared.breaker.clear();
         drop(hold);
     }
 
@@ -109,6 +111,8 @@ impl AgentHandle {
             return Err(Refused::Busy);
         }
         state.history = Arc::new(history);
+        drop(state);
+        self.shared.cache.invalidate();
         Ok(())
     }
 }

@@ -135,6 +135,7 @@ impl Executor {
             let _late = ends.send((at, end));
         });
         entry.task = Some(task.abort_handle());
+        entry.started = self.cx.ports.clock.now();
         entry.phase = Phase::Running;
         self.running += 1;
         if self.entries[at].cancel.is_cancelled() {

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
+use super::Price;
 use crate::kernel::message::Usage;
 
 /// Work that goes on beside the run and ends when it ends.
@@ -44,10 +45,12 @@ impl Notices for NoNotices {
 pub struct Aside(Arc<Mutex<Told>>);
 
 /// What was told.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Told {
     /// Tokens spent on model calls of the tool's own.
     pub spent: Usage,
+    /// US dollars of those whose price is known.
+    pub cost: Option<f64>,
     /// Lines for people.
     pub remarks: Vec<String>,
 }
@@ -56,6 +59,15 @@ impl Aside {
     /// Books tokens of a model call.
     pub fn spend(&self, usage: Usage) {
         self.lock().spent += usage;
+    }
+
+    /// Books tokens of a model call at the price of that model.
+    pub fn spend_at(&self, usage: Usage, price: Option<Price>) {
+        let mut told = self.lock();
+        told.spent += usage;
+        if let Some(price) = price {
+            *told.cost.get_or_insert(0.0) += price.cost(usage);
+        }
     }
 
     /// Says a line to people.

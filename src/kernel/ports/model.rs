@@ -107,6 +107,48 @@ pub struct Request {
     pub reminder: Option<String>,
     /// Whether the model may call tools.
     pub tool_choice: ToolChoice,
+    /// How hard the model should think; `None` leaves it to the model's own default.
+    pub effort: Option<Effort>,
+}
+
+/// How hard a model thinks before it answers. What a level means is the provider's business; a
+/// model without that level takes the nearest it has.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Effort {
+    /// Not at all, or as little as the model can.
+    Off,
+    /// A little.
+    Low,
+    /// Some.
+    Medium,
+    /// Much.
+    High,
+    /// As much as the model can.
+    Max,
+}
+
+impl Effort {
+    /// All levels, from the lowest to the highest.
+    pub const ALL: [Self; 5] = [Self::Off, Self::Low, Self::Medium, Self::High, Self::Max];
+
+    /// The name that people write.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Off => "off",
+            Self::Low => "low",
+            Self::Medium => "medium",
+            Self::High => "high",
+            Self::Max => "max",
+        }
+    }
+
+    /// The level of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|effort| effort.name() == name)
+    }
 }
 
 /// Whether the model may call tools. The tools stay in the request either way, so that the cached

@@ -18,14 +18,19 @@ impl Run {
     /// What may still keep the run alive when it has nothing more to do by itself.
     pub(super) fn waits(&self) -> Waits {
         match self.summary.wrap {
-            _ if self.abort.is_cancelled() || self.turn >= self.config.max_turns => Waits::Nothing,
+            _ if self.abort.is_cancelled() || self.turn >= self.max_turns() => Waits::Nothing,
             Some(WrapReason::Stuck) => Waits::Steering,
             _ => Waits::Anything,
         }
     }
 
+    /// The cap on turns as it is now.
+    pub(in crate::kernel) fn max_turns(&self) -> u32 {
+        self.shared.lock().limits.max_turns
+    }
+
     pub(super) fn check_cap(&self) -> Result<(), Exit> {
-        let max = self.config.max_turns;
+        let max = self.max_turns();
         if self.turn >= max { Err(Exit::MaxTurns(max)) } else { Ok(()) }
     }
 
@@ -33,12 +38,13 @@ impl Run {
     pub(super) async fn check_budget(&mut self) -> Result<(), Exit> {
         let elapsed = (self.ports.clock.now().0 - self.began.0 - self.user_wait_ms).max(0);
         let wall = Duration::from_millis(elapsed.unsigned_abs());
-        let spent = Spent { usage: self.summary.usage, price: self.model.price, wall };
-        let reading = self.meter.read(&self.config.budget, &spent);
+        let spent = Spent { usage: self.summary.usage, cost: self.summary.cost, wall };
+        let budget = self.shared.lock().limits.budget;
+        let reading = self.meter.read(&budget, &spent);
         for text in reading.warnings {
             self.emitter.send(Event::Status { text }).await;
         }
-        reading.over.map_or(Ok(()), |line| Err(Exit::Budget(line)))
+        reading.over.map_or(Ok(()), |reached| Err(Exit::Budget(reached)))
     }
 
     /// Asks the guard whether the run may stop; `true` when it is to go on.

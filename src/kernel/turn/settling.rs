@@ -152,12 +152,22 @@ impl Run {
         self.summary.tool_errors += tally.errors;
         self.summary.denied_unasked += tally.unasked;
         self.summary.usage += tally.spent;
+        self.add_cost(tally.cost);
+        self.user_wait_ms += tally.asked_ms;
+    }
+
+    pub(in crate::kernel) fn add_cost(&mut self, cost: Option<f64>) {
+        if let Some(cost) = cost {
+            *self.summary.cost.get_or_insert(0.0) += cost;
+        }
     }
 
     pub(super) async fn book(&mut self, usage: Usage) {
         if usage != Usage::default() {
+            let cost = self.model.price.map(|price| price.cost(usage));
             self.summary.usage += usage;
-            self.emitter.send(Event::Usage { purpose: Purpose::Main, usage }).await;
+            self.add_cost(cost);
+            self.emitter.send(Event::Usage { purpose: Purpose::Main, usage, cost }).await;
         }
     }
 }

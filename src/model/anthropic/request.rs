@@ -2,13 +2,14 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::config::schema::Dose;
 use crate::kernel::message::{AssistantMessage, Block, ModelRef, ToolMessage};
 use crate::kernel::ports::{ModelInfo, Request, ToolChoice};
 
 use super::super::connection::Connection;
 use super::super::history::{self, INTERRUPTED, NO_OUTPUT, Piece, Turn, WireResult, is_blank};
-use super::super::images;
 use super::super::wire_ids::{IdStyle, tool_name};
+use super::super::{effort, images};
 
 /// The body, ready to send.
 pub fn body(
@@ -41,8 +42,48 @@ pub fn body(
             body.insert("tool_choice".into(), json!({"type": "none"}));
         }
     }
+    if let Some(dose) = effort::dose(connection, request.effort) {
+        think(&mut body, &dose, &messages, info.max_output);
+    }
     body.insert("messages".into(), Value::Array(messages));
     Value::Object(body).to_string().into_bytes()
+}
+
+/// Least tokens of thinking that the service takes, and what must be left for the answer.
+const MIN_BUDGET: u64 = 1024;
+
+/// Says how hard to think: a budget in tokens for older models, a word for those that decide
+/// themselves how much a question needs.
+fn think(body: &mut Map<String, Value>, dose: &Dose, messages: &[Value], max_output: u64) {
+    let thinking = match dose {
+        dose if effort::is_off(dose) => json!({"type": "disabled"}),
+        Dose::Tokens(tokens) => {
+            let most = max_output.saturating_sub(MIN_BUDGET);
+            if most < MIN_BUDGET || answers_without_thought(messages) {
+                return;
+            }
+            let budget = (*tokens).clamp(MIN_BUDGET, most);
+            json!({"type": "enabled", "budget_tokens": budget})
+        }
+        Dose::Word(word) => {
+            body.insert("output_config".into(), json!({"effort": word}));
+            json!({"type": "adaptive"})
+        }
+    };
+    body.insert("thinking".into(), thinking);
+}
+
+/// Whether the round of calls that is being answered began without thinking. With a budget the
+/// service wants the thoughts of such a round back, and there are none.
+fn answers_without_thought(messages: &[Value]) -> bool {
+    let last = messages.iter().rfind(|message| message["role"] == "assistant");
+    let is_answered = messages.last().is_some_and(|message| {
+        message["content"][0]["type"] == "tool_result" || message["role"] == "assistant"
+    });
+    let begins_with_thought = last.is_some_and(|message| {
+        matches!(message["content"][0]["type"].as_str(), Some("thinking" | "redacted_thinking"))
+    });
+    is_answered && !begins_with_thought
 }
 
 /// Signed and redacted thinking goes back only to the model that made it.

@@ -2,13 +2,14 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::config::schema::Dose;
 use crate::kernel::message::{AssistantMessage, Block, ModelRef, ToolMessage};
-use crate::kernel::ports::{ModelInfo, Request, ToolChoice, ToolSpec};
+use crate::kernel::ports::{Effort, ModelInfo, Request, ToolChoice, ToolSpec};
 
 use super::super::connection::Connection;
 use super::super::history::{self, INTERRUPTED, NO_OUTPUT, Piece, Turn, WireResult, is_blank};
-use super::super::images;
 use super::super::wire_ids::tool_name;
+use super::super::{effort, images};
 use super::Quirks;
 
 /// The body, ready to send.
@@ -36,7 +37,26 @@ pub fn body(
     if quirks.cache_key && !request.cache_key.is_empty() {
         body.insert("prompt_cache_key".into(), json!(request.cache_key));
     }
+    if let Some(dose) = effort::dose(connection, request.effort) {
+        think(&mut body, dose, request.effort, &connection.provider);
+    }
     Value::Object(body).to_string().into_bytes()
+}
+
+/// Says how hard to think. The router has words of its own for all models behind it; services that
+/// count tokens have no common field.
+fn think(body: &mut Map<String, Value>, dose: Dose, effort: Option<Effort>, provider: &str) {
+    if provider == "openrouter" {
+        let word = match effort {
+            Some(Effort::Off) => "none",
+            Some(Effort::Max) => "xhigh",
+            Some(effort) => effort.name(),
+            None => return,
+        };
+        body.insert("reasoning".into(), json!({"effort": word}));
+    } else if let Dose::Word(word) = dose {
+        body.insert("reasoning_effort".into(), json!(word));
+    }
 }
 
 fn tool(tool: &ToolSpec) -> Value {

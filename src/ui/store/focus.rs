@@ -1,7 +1,6 @@
 //! Where keys go: derived from what is open, never stored.
 
 use super::Store;
-use super::overlay::Overlay;
 
 /// Who takes the next key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,9 +35,7 @@ pub fn beneath(store: &Store) -> Focus {
         return Focus::Setup;
     }
     match store.overlay {
-        Some(
-            Overlay::Text(_) | Overlay::Context(_) | Overlay::Queue(_) | Overlay::Trust { .. },
-        ) => Focus::Overlay,
+        Some(_) => Focus::Overlay,
         None => Focus::Composer,
     }
 }

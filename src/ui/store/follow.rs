@@ -1,5 +1,6 @@
 //! What the loop and the application report, and what follows from it.
 
+use super::limit::LimitPanel;
 use super::meter::MeterPanel;
 use super::overlay::Overlay;
 use super::send::{command, deliver_pending, take_back};
@@ -17,7 +18,11 @@ pub(super) fn event(store: &mut Store, event: &Event, out: &mut Vec<Effect>) {
     store.activity.apply(event, store.now_ms);
     store.status.apply(event);
     match event {
-        Event::RunStart { .. } => store.asked = None,
+        Event::RunStart { .. } => {
+            store.asked = None;
+            store.overlay.take_if(|overlay| matches!(overlay, Overlay::Limit(_)));
+        }
+        Event::TakenBack { text, .. } => take_back(store, std::slice::from_ref(text)),
         Event::ApprovalAsked { approval } => {
             if store.activity.run() == Run::Stopping {
                 return;
@@ -48,6 +53,11 @@ fn run_end(store: &mut Store, summary: &RunSummary, out: &mut Vec<Effect>) {
         out.push(Effect::Bell);
     }
     deliver_pending(store, out);
+    let is_idle = !store.activity.is_busy() && store.phase == Phase::Open;
+    if let Some(reached) = summary.limit.filter(|_| is_idle && store.overlay.is_none()) {
+        let panel = LimitPanel::new(reached, summary.wrap.is_some(), store.now_ms);
+        store.overlay = Some(Overlay::Limit(panel));
+    }
     if !store.queue.is_empty() && !store.activity.is_busy() {
         store.status.hint("messages wait: enter sends them, /queue edits", store.now_ms);
     }

@@ -6,12 +6,15 @@ use crossterm::event::KeyCode;
 use super::approvals::Outcome;
 use super::composer::{Go, Kill};
 use super::focus::{Focus, beneath, focus};
+use super::limit;
 use super::overlay::{self, Overlay};
 use super::queue;
-use super::send::{answer_trust, command, next_mode, open_queue, stop, submit, take_back};
+use super::send::{
+    answer_trust, command, go_on_after, next_mode, open_queue, stop, submit, take_back,
+};
 use super::{Effect, Exit, Phase, Store, close};
 use crate::app::service::Request;
-use crate::kernel::command::Command;
+use crate::kernel::command::{Command, Setting};
 use crate::kernel::event::QueueKind;
 use crate::ui::action::Action;
 use crate::ui::input::Input;
@@ -55,9 +58,11 @@ fn key(store: &mut Store, chord: Chord, last_key_ms: Option<u64>, out: &mut Vec<
             return approval(store, chord, out);
         }
     }
+    let taken = store.overlay.as_mut().is_some_and(|panel| panel.takes_key(now_ms, last_key_ms));
     match beneath(store) {
         Focus::Setup => setup(store, chord, out),
-        Focus::Overlay => overlay(store, chord, out),
+        Focus::Overlay if taken => overlay(store, chord, out),
+        Focus::Overlay => composer(store, chord, action, out),
         Focus::Composer | Focus::Approval | Focus::Closing => composer(store, chord, action, out),
     }
 }
@@ -105,6 +110,11 @@ fn paste(store: &mut Store, text: &str) {
         return;
     }
     if let Some(Overlay::Queue(panel)) = &mut store.overlay
+        && panel.paste(text)
+    {
+        return;
+    }
+    if let Some(Overlay::Limit(panel)) = &mut store.overlay
         && panel.paste(text)
     {
         return;
@@ -173,6 +183,10 @@ fn overlay(store: &mut Store, chord: Chord, out: &mut Vec<Effect>) {
                 out.extend(edits.into_iter().map(|edit| command(Command::Queue(edit))));
             }
         },
+        Some(Overlay::Limit(panel)) => {
+            let (outcome, reached) = (panel.key(chord), panel.is_reported());
+            at_limit(store, outcome, reached, out);
+        }
         Some(Overlay::Trust { yes }) => match chord.code {
             KeyCode::Up | KeyCode::Down => *yes = !*yes,
             KeyCode::Char('1' | 'y') => *yes = true,
@@ -186,6 +200,19 @@ fn overlay(store: &mut Store, chord: Chord, out: &mut Vec<Effect>) {
         },
         None => {}
     }
+}
+
+fn at_limit(store: &mut Store, outcome: limit::Outcome, reported: bool, out: &mut Vec<Effect>) {
+    match outcome {
+        limit::Outcome::Stay => return,
+        limit::Outcome::Stop => {}
+        limit::Outcome::GoOn => go_on_after(store, reported, out),
+        limit::Outcome::Raise { cap, value } => {
+            out.push(command(Command::Configure(Setting::Limit { cap, value })));
+            go_on_after(store, reported, out);
+        }
+    }
+    store.overlay = None;
 }
 
 fn composer(store: &mut Store, chord: Chord, action: Option<Action>, out: &mut Vec<Effect>) {

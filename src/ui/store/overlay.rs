@@ -2,6 +2,7 @@
 
 use crossterm::event::KeyCode;
 
+use super::limit::LimitPanel;
 use super::meter::MeterPanel;
 use super::queue::QueuePanel;
 use super::slash::SLASH;
@@ -41,11 +42,24 @@ pub enum Overlay {
     Context(MeterPanel),
     /// The queue.
     Queue(QueuePanel),
+    /// What to do at a limit.
+    Limit(LimitPanel),
     /// Whether trust may be chosen with shift+tab.
     Trust {
         /// Whether "yes" is selected.
         yes: bool,
     },
+}
+
+impl Overlay {
+    /// Whether the panel takes this key. One that opens by itself must not take what was typed for
+    /// the composer.
+    pub fn takes_key(&mut self, now_ms: u64, last_key_ms: Option<u64>) -> bool {
+        match self {
+            Self::Limit(panel) => panel.takes_key(now_ms, last_key_ms),
+            Self::Text(_) | Self::Context(_) | Self::Queue(_) | Self::Trust { .. } => true,
+        }
+    }
 }
 
 /// A page of text.

@@ -7,7 +7,7 @@ use super::slash::{self, SlashKind, SlashRow};
 use super::{Effect, Phase, Store, Trust, close};
 use crate::app::service::{Level, Request};
 use crate::kernel::command::{Command, Mode, QueueEdit, Setting};
-use crate::kernel::event::QueueKind;
+use crate::kernel::event::{QueueKind, Tier};
 use crate::kernel::message::Block;
 use crate::ui::store::activity::Run;
 
@@ -154,6 +154,8 @@ fn carry_out(store: &mut Store, row: &SlashRow, rest: &str, out: &mut Vec<Effect
         SlashKind::Help => store.overlay = Some(Overlay::Text(overlay::help())),
         SlashKind::New => out.push(Effect::Request(Request::NewSession)),
         SlashKind::Mode => mode_command(store, rest, out),
+        SlashKind::Route => route_command(store, rest, out),
+        SlashKind::Discard => out.push(command(Command::Discard)),
         SlashKind::Status => store.overlay = Some(Overlay::Text(status_page(store))),
         SlashKind::Context => out.push(Effect::Request(Request::Context)),
         SlashKind::Compact => compact(store, rest, out),
@@ -195,6 +197,36 @@ fn mode_command(store: &mut Store, name: &str, out: &mut Vec<Effect>) {
     } else {
         let names = Mode::ALL.map(Mode::name).join(", ");
         store.notice(Level::Warning, &format!("there is no mode {name}; there are {names}"));
+    }
+}
+
+fn route_command(store: &mut Store, name: &str, out: &mut Vec<Effect>) {
+    let names = "fast, medium, full and auto";
+    if name == "auto" {
+        out.push(command(Command::Configure(Setting::Route(None))));
+    } else if let Some(tier) = Tier::from_name(name) {
+        out.push(command(Command::Configure(Setting::Route(Some(tier)))));
+    } else if name.is_empty() {
+        let way = match store.status.pinned {
+            Some(tier) => format!("every request takes the {} route", tier.name()),
+            None => "the words of a request choose its route".to_owned(),
+        };
+        let last = store.status.tier.map(|tier| format!(", the last took {}", tier.name()));
+        let text = format!("{way}{}; there are {names}", last.unwrap_or_default());
+        store.notice(Level::Info, &text);
+    } else {
+        store.notice(Level::Warning, &format!("there is no route {name}; there are {names}"));
+    }
+}
+
+/// Starts the run that goes on where the last one reached its limit. After a report the model has
+/// spoken last, so the user's word is needed.
+pub(super) fn go_on_after(store: &mut Store, reported: bool, out: &mut Vec<Effect>) {
+    if reported && store.queue.is_empty() {
+        deliver(store, "continue".to_owned(), QueueKind::FollowUp, out);
+    } else {
+        store.activity.ask(store.now_ms);
+        out.push(command(Command::Continue));
     }
 }
 

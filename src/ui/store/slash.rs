@@ -9,6 +9,10 @@ pub enum SlashKind {
     New,
     /// Shows or changes the permission mode.
     Mode,
+    /// Shows or fixes the tier of requests.
+    Route,
+    /// Takes back the last turn.
+    Discard,
     /// What is known of the session.
     Status,
     /// Where the tokens of the context go.
@@ -55,11 +59,13 @@ pub const SLASH: &[SlashRow] = &[
     row("help", "", "keys and commands", SlashKind::Help, false),
     row("new", "", "end this session, start an empty one", SlashKind::New, true),
     row("mode", "[name]", "show or change the permission mode", SlashKind::Mode, false),
+    row("route", "[tier]", "show or fix how much a request may need", SlashKind::Route, false),
+    row("discard", "", "take back the last turn", SlashKind::Discard, true),
     row("status", "", "model, session, tokens, cost", SlashKind::Status, false),
     row("context", "", "where the tokens of the context go", SlashKind::Context, false),
     row(
         "compact",
-        "[focus | undo]",
+        "[focus|undo]",
         "sum the conversation up to make room",
         SlashKind::Compact,
         false,

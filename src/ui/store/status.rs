@@ -4,7 +4,7 @@
 use crate::app::service::Ready;
 use crate::kernel::command::Mode;
 use crate::kernel::compaction::Phase;
-use crate::kernel::event::{Event, Purpose};
+use crate::kernel::event::{Event, Purpose, Tier};
 use crate::kernel::message::{Message, Usage};
 use crate::kernel::ports::ModelInfo;
 
@@ -32,6 +32,10 @@ pub struct Status {
     pub cost: Option<f64>,
     /// Tokens in the context at the last answer.
     pub context: u64,
+    /// The tier of the present chat, once one was opened.
+    pub tier: Option<Tier>,
+    /// The tier of every chat, when the user fixed it.
+    pub pinned: Option<Tier>,
     hint: Option<(String, u64)>,
 }
 
@@ -45,10 +49,14 @@ impl Status {
         self.usage = Usage::default();
         self.cost = None;
         self.context = 0;
+        self.tier = None;
+        self.pinned = None;
         self.model = Some(ready.model.clone());
         for message in &ready.history {
             if let Message::Assistant(answer) = message {
-                self.add(answer.usage);
+                let price = ready.model.price;
+                self.add(answer.usage, price.map(|price| price.cost(answer.usage)));
+                self.context = answer.usage.total_input() + answer.usage.output;
             }
         }
     }
@@ -56,20 +64,27 @@ impl Status {
     /// Follows the run.
     pub fn apply(&mut self, event: &Event) {
         match event {
-            Event::Usage { purpose: Purpose::Main, usage } => self.add(*usage),
-            // Another model's tokens: they fill no window here, and their price is not known.
-            Event::Usage { usage, .. } => self.usage += *usage,
+            Event::Usage { purpose, usage, cost } => {
+                self.add(*usage, *cost);
+                // Another model's tokens fill no window here.
+                if *purpose == Purpose::Main {
+                    self.context = usage.total_input() + usage.output;
+                }
+            }
             Event::Compaction { phase: Phase::Done { after, .. }, .. } => self.context = *after,
             Event::Mode { mode } => self.mode = *mode,
+            Event::RouteSelected { tier, .. } | Event::RouteEscalated { to: tier, .. } => {
+                self.tier = Some(*tier);
+            }
+            Event::RoutePinned { tier } => self.pinned = *tier,
             _ => {}
         }
     }
 
-    fn add(&mut self, usage: Usage) {
+    fn add(&mut self, usage: Usage, cost: Option<f64>) {
         self.usage += usage;
-        self.context = usage.total_input() + usage.output;
-        if let Some(price) = self.model.as_ref().and_then(|model| model.price) {
-            *self.cost.get_or_insert(0.0) += price.cost(usage);
+        if let Some(cost) = cost {
+            *self.cost.get_or_insert(0.0) += cost;
         }
     }
 

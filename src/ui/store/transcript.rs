@@ -170,9 +170,11 @@ impl Transcript {
                 self.notice(Level::Error, plain_error(message));
             }
             Event::RunEnd { summary } => self.end_run(summary, now_ms),
+            Event::TakenBack { .. } => self.take_back(),
             Event::RouteSelected { .. }
             | Event::RouteEscalated { .. }
             | Event::RoutePinned { .. }
+            | Event::ModelFailover { .. }
             | Event::Reflection { .. }
             | Event::WrapUp { .. } => {
                 if let Some((level, text)) = policy::line(event) {
@@ -187,6 +189,7 @@ impl Transcript {
             | Event::Queue { .. }
             | Event::QueueReturned { .. }
             | Event::Mode { .. }
+            | Event::LimitChanged { .. }
             | Event::Rejected { .. } => {}
         }
     }
@@ -196,6 +199,15 @@ impl Transcript {
         let next = self.next;
         let version = self.version + 1;
         *self = Self { next, version, ..Self::default() };
+    }
+
+    /// The last turn left the conversation.
+    fn take_back(&mut self) {
+        let user = |cell: &&Cell| matches!(cell.kind, CellKind::User { .. });
+        if let Some(from) = self.cells.iter().rev().find(user).map(|cell| cell.id) {
+            self.remove(|_| true, from);
+        }
+        self.notice(Level::Info, "the last turn was taken back; files stay as they are now");
     }
 
     /// Shows the history of a resumed session.

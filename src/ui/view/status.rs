@@ -106,6 +106,9 @@ fn parts(store: &Store) -> Vec<(u8, Piece)> {
     } else {
         add(1, "starting…".to_owned());
     }
+    if let Some(tier) = status.pinned {
+        add(1, format!("route {}", tier.name()));
+    }
     if let Some(jobs) = store.jobs.label() {
         add(0, format!("⚙ {jobs}"));
     }

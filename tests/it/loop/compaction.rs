@@ -80,7 +80,7 @@ async fn the_user_can_have_a_conversation_summed_up() {
     let end = live.end().await;
     assert_eq!(end.reason, EndReason::Stop);
     assert_eq!(end.usage.total_input(), 400, "the costs are the run's");
-    let booked = |e: &Event| matches!(e, Event::Usage { purpose: Purpose::Compact, usage } if usage.output == 20);
+    let booked = |e: &Event| matches!(e, Event::Usage { purpose: Purpose::Compact, usage, .. } if usage.output == 20);
     assert_eq!(live.count(booked), 1);
     assert_eq!(course(&live), ["start", "done"]);
     let Phase::Done { before, after } = phases(&live)[1].1.clone() else { panic!() };

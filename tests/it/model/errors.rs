@@ -68,6 +68,13 @@ async fn a_full_context_is_recognised_before_the_status() {
         (413, "Request too large for model `x` on tokens per minute (TPM): Limit 6000"),
         (500, "the request exceeds the available context size, try increasing it"),
         (429, "Input is too long for requested model."),
+        (400, "This model's maximum prompt length is 131072 but the request contains 200000."),
+        (400, "Invalid request: Your request exceeded model token limit: 131072"),
+        (400, "prompt too long; exceeded max context length by 12 tokens"),
+        (400, "Prompt exceeds max length"),
+        (400, "InternalError.Algo.InvalidParameter: Range of input length should be [1, 258048]"),
+        (400, "invalid params, context window exceeds limit"),
+        (400, "The number of tokens to keep is greater than the context length."),
     ] {
         let error = error_of(CLAUDE, refuse(status, "invalid_request_error", words)).await;
         assert_eq!(error.kind, Kind::Overflow, "{words}");

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use codebot::kernel::message::{Block, CallStatus, Message, ModelRef, Opaque, Origin};
 use serde_json::{Value, json};
 
-use super::mock_llm::{MockLlm, anthropic, openai};
+use super::mock_llm::{MockLlm, anthropic, gemini, openai};
 use super::support::{
-    CLAUDE, GPT, ask, assistant_by, call, full_request, model, result, result_blocks, user,
+    CLAUDE, GEMINI, GPT, ask, assistant_by, call, full_request, model, result, result_blocks, user,
     user_blocks,
 };
 
@@ -36,7 +36,11 @@ fn history() -> Vec<Message> {
 
 async fn check(reference: &str, file: &str) {
     let mock = MockLlm::start().await;
-    let reply = if reference == CLAUDE { anthropic::text("ok") } else { openai::text("ok") };
+    let reply = match reference {
+        CLAUDE => anthropic::text("ok"),
+        GEMINI => gemini::text("ok"),
+        _ => openai::text("ok"),
+    };
     mock.otherwise(reply);
     let model = model(&mock, reference);
     for _ in 0..2 {
@@ -63,4 +67,9 @@ async fn a_messages_request_matches_its_golden_file() {
 #[tokio::test]
 async fn a_chat_completions_request_matches_its_golden_file() {
     check(GPT, "openai-chat-request.json").await;
+}
+
+#[tokio::test]
+async fn a_generate_content_request_matches_its_golden_file() {
+    check(GEMINI, "gemini-request.json").await;
 }

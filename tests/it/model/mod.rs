@@ -4,7 +4,9 @@
 pub(crate) mod mock_llm;
 
 mod catalog;
+mod effort;
 mod errors;
+mod gemini_requests;
 mod golden;
 mod history;
 mod http;
@@ -14,5 +16,6 @@ mod resolve;
 mod sse;
 mod support;
 mod wire_anthropic;
+mod wire_gemini;
 mod wire_openai;
 mod wrap;

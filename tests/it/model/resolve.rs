@@ -93,7 +93,8 @@ fn errors_name_the_remedy() {
     let kind = section("own", |config| config.kind = Some("grpc".into()));
     assert_eq!(
         with(Some("own/m"), &[], &kind).unwrap_err().to_string(),
-        "provider own: unknown kind \"grpc\"; use \"anthropic\" or \"openai-chat\""
+        "provider own: unknown kind \"grpc\"; use \"anthropic\", \"openai-chat\", \
+         \"gemini\""
     );
     let no_url = section("own", |config| config.kind = Some("openai-chat".into()));
     assert!(with(Some("own/m"), &[], &no_url).unwrap_err().to_string().contains("has no base_url"));
@@ -202,4 +203,21 @@ fn model_sections_correct_the_catalogue() {
     let info = connect(connection).info();
     assert_eq!((info.context_window, info.max_output), (9, 16_384));
     assert!((info.price.unwrap().output - 2.5).abs() < 1e-9);
+}
+
+#[test]
+fn gemini_takes_either_key_and_names_the_one_it_took() {
+    let both = [("GOOGLE_API_KEY", "google"), ("GEMINI_API_KEY", "gemini")];
+    let connection = found(Some("gemini"), &both);
+    assert_eq!((connection.kind, connection.model.as_str()), (Kind::Gemini, "gemini-3.5-flash"));
+    assert_eq!(connection.key.unwrap().expose(), "gemini");
+    assert_eq!(connection.key_env, "GEMINI_API_KEY");
+    assert_eq!(connection.base_url, "https://generativelanguage.googleapis.com");
+    let other = found(Some("gemini-2.5-pro"), &both[..1]);
+    assert_eq!(other.key.unwrap().expose(), "google");
+    assert_eq!((other.provider.as_str(), other.key_env.as_str()), ("gemini", "GOOGLE_API_KEY"));
+    for url in ["http://h:1", "http://h:1/", "h:1/v1beta", "http://h:1/v1beta/models/"] {
+        let base = [("GEMINI_API_KEY", "k"), ("GOOGLE_GEMINI_BASE_URL", url)];
+        assert_eq!(found(Some("gemini"), &base).base_url, "http://h:1", "{url}");
+    }
 }

@@ -5,6 +5,7 @@ mod capture;
 mod compress;
 mod edit;
 mod jobs;
+mod picture;
 mod process;
 mod read;
 mod schema;

@@ -12,6 +12,8 @@
 #![allow(dead_code)]
 
 pub(crate) mod anthropic;
+pub(crate) mod gemini;
+mod gemini_rules;
 pub(crate) mod openai;
 mod reply;
 mod serve;
@@ -69,6 +71,8 @@ pub(crate) struct Rules {
     /// Signatures this service issued, with the thinking text they cover; others are refused.
     /// `None`: any signature passes.
     pub(crate) signatures: Option<HashMap<String, String>>,
+    /// Refuse calls of the current turn without a signature (generateContent).
+    pub(crate) needs_signatures: bool,
 }
 
 /// The running service. Dropping it closes the port.

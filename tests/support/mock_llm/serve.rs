@@ -12,7 +12,7 @@ use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
 use super::reply::{Reply, Step};
-use super::{Recorded, State, validate};
+use super::{Recorded, State, gemini, gemini_rules, validate};
 
 type Shared = Arc<Mutex<State>>;
 
@@ -63,7 +63,8 @@ fn choose(state: &Shared, request: &mut Recorded) -> Reply {
     }
     if let Some(key) = &state.rules.key {
         let bearer = format!("Bearer {key}");
-        let given = [request.headers.get("x-api-key"), request.headers.get("authorization")];
+        let given =
+            ["x-api-key", "x-goog-api-key", "authorization"].map(|name| request.headers.get(name));
         if !given.iter().flatten().any(|value| **value == *key || **value == bearer) {
             return Reply::json(
                 401,
@@ -78,11 +79,16 @@ fn choose(state: &Shared, request: &mut Recorded) -> Reply {
         validate::anthropic(&request.body, &state.rules).err()
     } else if path.ends_with("/chat/completions") {
         validate::openai(&request.body, &state.rules).err()
+    } else if path.contains(":streamGenerateContent") || path.contains(":generateContent") {
+        gemini_rules::check(request, &state.rules).err()
     } else {
         Some(format!("unknown path {path}"))
     };
     if let Some(problem) = problem {
         request.violation = Some(problem.clone());
+        if path.contains("enerateContent") {
+            return gemini::refusal(400, "INVALID_ARGUMENT", &problem);
+        }
         return Reply::json(
             400,
             &json!({"type": "error", "error": {

@@ -7,29 +7,29 @@ use serde_json::Value;
 
 use super::Rules;
 
-type Check = Result<(), String>;
+pub(super) type Check = Result<(), String>;
 
-fn ensure(condition: bool, problem: impl FnOnce() -> String) -> Check {
+pub(super) fn ensure(condition: bool, problem: impl FnOnce() -> String) -> Check {
     if condition { Ok(()) } else { Err(problem()) }
 }
 
-fn keys(value: &Value, allowed: &[&str], place: &str) -> Check {
+pub(super) fn keys(value: &Value, allowed: &[&str], place: &str) -> Check {
     let object = value.as_object().ok_or_else(|| format!("{place} is no object"))?;
     let unknown = object.keys().find(|key| !allowed.contains(&key.as_str()));
     ensure(unknown.is_none(), || format!("{place}: unknown key {}", unknown.map_or("", |k| k)))
 }
 
-fn list<'a>(value: &'a Value, place: &str) -> Result<&'a Vec<Value>, String> {
+pub(super) fn list<'a>(value: &'a Value, place: &str) -> Result<&'a Vec<Value>, String> {
     value.as_array().ok_or_else(|| format!("{place} is no list"))
 }
 
-fn text<'a>(value: &'a Value, place: &str) -> Result<&'a str, String> {
+pub(super) fn text<'a>(value: &'a Value, place: &str) -> Result<&'a str, String> {
     let text = value.as_str().ok_or_else(|| format!("{place} is no text"))?;
     ensure(!text.trim().is_empty(), || format!("{place} is blank"))?;
     Ok(text)
 }
 
-fn name(value: &Value, place: &str) -> Check {
+pub(super) fn name(value: &Value, place: &str) -> Check {
     let name = text(value, place)?;
     let legal = |c: char| c.is_ascii_alphanumeric() || "_-".contains(c);
     ensure(name.len() <= 64 && name.chars().all(legal), || format!("{place}: illegal name {name}"))
@@ -49,6 +49,7 @@ pub(super) fn anthropic(body: &Value, rules: &Rules) -> Check {
         "tool_choice",
         "temperature",
         "thinking",
+        "output_config",
         "metadata",
     ];
     keys(body, &allowed, "body")?;
@@ -180,6 +181,8 @@ pub(super) fn openai(body: &Value, rules: &Rules) -> Check {
         "prompt_cache_key",
         "tool_choice",
         "temperature",
+        "reasoning",
+        "reasoning_effort",
     ];
     keys(body, &allowed, "body")?;
     text(&body["model"], "model")?;

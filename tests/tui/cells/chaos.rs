@@ -88,6 +88,8 @@ fn event() -> impl Strategy<Value = Event> {
             elapsed_ms: 10,
             text: String::new(),
             wrap: None,
+            cost: None,
+            limit: None,
             error: None,
         }}),
     ]

@@ -38,6 +38,8 @@ fn summary(reason: EndReason) -> RunSummary {
         elapsed_ms: 800,
         text: String::new(),
         wrap: None,
+        cost: None,
+        limit: None,
         error: None,
     }
 }

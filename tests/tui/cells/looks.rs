@@ -238,6 +238,8 @@ fn notices_retries_and_ends() {
         elapsed_ms: 12_340,
         text: String::new(),
         wrap: None,
+        cost: None,
+        limit: None,
         error: None,
     };
     let before = at_widths(&shown, 4500);

@@ -23,7 +23,7 @@ fn busy(stage: &mut Stage) {
     stage.news(Update::Branch(Some("main".into())));
     stage.run_starts();
     let usage = Usage { input: 3100, output: 412, cache_read: 9800, cache_write: 0 };
-    stage.event(Event::Usage { purpose: Purpose::Main, usage });
+    stage.event(Event::Usage { purpose: Purpose::Main, usage, cost: Some(0.018_42) });
     stage.send(Msg::Notice(Level::Info, "a line of the conversation".into()));
     stage.wait(12_200).send(Msg::Tick);
 }

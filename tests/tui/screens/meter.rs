@@ -84,7 +84,7 @@ fn compact_goes_out_with_its_focus_and_undo_is_a_command_of_its_own() {
 fn a_step_is_seen_while_it_goes_on_and_leaves_a_line() {
     let mut stage = Stage::busy();
     let usage = Usage { input: 100_000, output: 5_000, ..Usage::default() };
-    stage.event(Event::Usage { purpose: Purpose::Main, usage });
+    stage.event(Event::Usage { purpose: Purpose::Main, usage, cost: None });
     assert!(stage.text().contains("ctx 70%"), "{}", stage.text());
     stage.event(Event::Compaction { step: Step::Full, phase: Phase::Start { before: 105_000 } });
     assert!(stage.text().contains("Summing up the conversation…"), "{}", stage.text());

@@ -111,7 +111,7 @@ fn the_way_to_stop_is_the_last_word_to_go() {
         let mut stage = Stage::sized(columns, 12);
         stage.run_starts();
         let usage = Usage { input: 3100, output: 412, cache_read: 0, cache_write: 0 };
-        stage.event(Event::Usage { purpose: Purpose::Main, usage });
+        stage.event(Event::Usage { purpose: Purpose::Main, usage, cost: None });
         stage.event(Event::MessageDelta { delta: Delta::Text { text: "x".into() } });
         assert!(stage.text().contains("esc stops"), "{}", stage.text());
     }

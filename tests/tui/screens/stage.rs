@@ -202,6 +202,8 @@ pub(crate) fn summary(reason: EndReason) -> RunSummary {
         elapsed_ms: 1200,
         text: String::new(),
         wrap: None,
+        cost: None,
+        limit: None,
         error: None,
     }
 }

@@ -11,17 +11,20 @@ pub(super) fn line(event: &Event) -> Option<(Level, String)> {
             Some((Level::Info, format!("quick route: at most {budget} model calls")))
         }
         Event::RouteEscalated { from, to, budget } => {
-            let (from, to) = (name(*from), name(*to));
+            let (from, to) = (from.name(), to.name());
             Some((
                 Level::Info,
                 format!("more work than it looked like: {from} → {to} ({budget} calls)"),
             ))
         }
         Event::RoutePinned { tier: Some(tier) } => {
-            Some((Level::Info, format!("every request takes the {} route now", name(*tier))))
+            Some((Level::Info, format!("every request takes the {} route now", tier.name())))
         }
         Event::RoutePinned { tier: None } => {
             Some((Level::Info, "the words of a request choose its route again".to_owned()))
+        }
+        Event::ModelFailover { from, to, error } => {
+            Some((Level::Warning, format!("{from} failed, {to} answers instead: {error}")))
         }
         Event::Reflection { again: false, signature, .. } => Some((
             Level::Warning,
@@ -50,14 +53,6 @@ fn why(reason: WrapReason) -> &'static str {
         WrapReason::MaxIters => "the calls of this request are used up: the model reports",
         WrapReason::Stuck => "no progress after two reflections: the model reports",
         WrapReason::MaxTurns => "the limit on turns is reached: the model reports",
-    }
-}
-
-fn name(tier: Tier) -> &'static str {
-    match tier {
-        Tier::Fast => "fast",
-        Tier::Medium => "medium",
-        Tier::Full => "full",
     }
 }
 

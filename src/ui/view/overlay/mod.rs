@@ -2,6 +2,7 @@
 //! draws itself into what it gets.
 
 mod approval;
+mod limit;
 mod meter;
 mod queue;
 mod setup;
@@ -27,6 +28,7 @@ pub fn height(store: &Store, width: u16) -> u16 {
         (_, _, Some(Overlay::Context(panel))) => meter::height(panel, width),
         (_, _, Some(Overlay::Queue(_))) => queue::height(store),
         (_, _, Some(Overlay::Trust { .. })) => trust::height(width),
+        (_, _, Some(Overlay::Limit(panel))) => limit::height(panel, width),
         _ => 0,
     };
     u16::try_from(rows).unwrap_or(u16::MAX)
@@ -47,6 +49,7 @@ pub fn draw(store: &Store, area: Rect, canvas: &mut Canvas<'_>) -> Option<Positi
             None
         }
         (_, _, Some(Overlay::Queue(panel))) => queue::draw(store, panel, area, canvas),
+        (_, _, Some(Overlay::Limit(panel))) => limit::draw(panel, area, canvas),
         (_, _, Some(Overlay::Trust { yes })) => {
             trust::draw(*yes, area, canvas);
             None
