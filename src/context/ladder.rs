@@ -109,9 +109,10 @@ fn was_idle(history: &[Arc<Message>], lifetime_ms: i64) -> bool {
     before.is_some_and(|answer| newest.at().0 - answer.at().0 > lifetime_ms)
 }
 
-fn newest_answer(history: &[Arc<Message>]) -> Option<MessageId> {
+/// The newest answer; a blank id when there is none.
+fn newest_answer(history: &[Arc<Message>]) -> MessageId {
     let newest = history.iter().rev().find(|m| matches!(***m, Message::Assistant(_)));
-    newest.map(|message| message.id().clone())
+    newest.map(|message| message.id().clone()).unwrap_or_default()
 }
 
 /// Works out a step.

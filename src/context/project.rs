@@ -112,7 +112,7 @@ pub(super) struct State {
     sent: Option<(ModelRef, u64, usize)>,
     pub(super) breaker: Breaker,
     /// The newest answer when a summary was tried last.
-    pub(super) tried_after: Option<Option<MessageId>>,
+    pub(super) tried_after: Option<MessageId>,
     watch: CacheWatch,
 }
 

@@ -51,7 +51,7 @@ impl Shown {
         };
         // A summary followed by nothing does not know yet whether an answer to it is needed.
         let settled = self.head == 0 || self.messages.len() > self.head;
-        settled && self.last.as_ref().is_none_or(|last| same(last))
+        settled && self.last.as_ref().is_none_or(same)
     }
 
     /// Whether `history` has more than was taken in.

@@ -151,15 +151,12 @@ impl Run {
                 return Err(Exit::Aborted);
             };
             self.book_compaction(compacted.usage).await;
-            match compacted.compaction {
-                Some(compaction) => {
-                    self.adopt(plan, compaction).await?;
-                    changed = true;
-                }
-                None => {
-                    let reason = compacted.problem.unwrap_or_else(|| "nothing to save".to_owned());
-                    tell(&self.emitter, plan.step, Phase::Failed { reason }).await;
-                }
+            if let Some(compaction) = compacted.compaction {
+                self.adopt(plan, compaction).await?;
+                changed = true;
+            } else {
+                let reason = compacted.problem.unwrap_or_else(|| "nothing to save".to_owned());
+                tell(&self.emitter, plan.step, Phase::Failed { reason }).await;
             }
             tried.push(plan.step);
         }
