@@ -114,6 +114,8 @@ pub(super) struct State {
     /// The newest answer when a summary was tried last.
     pub(super) tried_after: Option<MessageId>,
     watch: CacheWatch,
+    /// Tokens of the view when clearing results was last found not to be worth it.
+    pub(super) not_worth: Option<u64>,
 }
 
 /// A view and what it weighs.
@@ -287,6 +289,7 @@ impl State {
 
     fn forget_view(&mut self) {
         self.shown = None;
+        self.not_worth = None;
         self.sent = None;
     }
 }

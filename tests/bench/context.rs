@@ -39,7 +39,7 @@ fn history() -> Vec<Arc<Message>> {
             model: model().model,
             blocks: vec![Block::text("Looking at the next one."), Block::Call(call)],
             stop: Stop::ToolUse,
-            usage: Usage { input: 1000, output: 20, ..Usage::default() },
+            usage: Usage::default(),
         })));
         history.push(Arc::new(Message::Tool(ToolMessage {
             id: format!("r{round}").as_str().into(),
@@ -69,6 +69,19 @@ fn context() -> SessionContext {
     SessionContext::new(vec![SystemBlock { text: "be brief".into(), cache: true }])
 }
 
+/// Takes the steps that are due, as a run does once.
+fn settle(context: &SessionContext, history: &[Arc<Message>], model: &ModelInfo) {
+    let view = View { model, tier: Tier::Full, tools: &[] };
+    let mut tried = Vec::new();
+    loop {
+        let need = Need { reason: Reason::Routine, focus: "", tried: &tried, changed: false };
+        let Some(plan) = context.plan(history, view, need) else { return };
+        let compacted = context.compact(history, view, need, plan).now_or_never().unwrap();
+        compacted.compaction.iter().for_each(|change| context.adopt(change));
+        tried.push(plan.step);
+    }
+}
+
 /// One request: what is due, then the view.
 fn request(context: &SessionContext, history: &[Arc<Message>], model: &ModelInfo) -> usize {
     let view = View { model, tier: Tier::Full, tools: &[] };
@@ -89,7 +102,8 @@ fn the_first_view(bencher: Bencher<'_, '_>) {
 #[divan::bench]
 fn the_next_view(bencher: Bencher<'_, '_>) {
     let (history, model, context) = (history(), model(), context());
-    let mut at = history.len() / 2;
+    let mut at = history.len() - 1000;
+    settle(&context, &history[..at], &model);
     bencher.bench_local(|| {
         at = if at + 1 < history.len() { at + 1 } else { history.len() };
         request(&context, &history[..at], &model)

@@ -187,3 +187,61 @@ fn a_reader_that_leaves_in_an_answer_ends_it_quietly() {
         assert_eq!(text(&output.stderr), "");
     }
 }
+
+/// The level of thinking of the config file, in the words of each wire.
+#[test]
+fn the_effort_of_the_config_file_reaches_every_wire() {
+    for wire in Wire::ALL {
+        let service = Service::start(wire);
+        service.says("Thought.");
+        let print = Print::new(&["-m", wire.model(), "think"]).envs(service.environment());
+        let config = format!(
+            "effort = \"max\"\n[models.\"{}\"]\nthinking = [\"off\", \"low\", \"high\"]\n",
+            wire.model()
+        );
+        fs::write(print.home.path("config").join("config.toml"), config).unwrap();
+        let (output, _home) = print.run();
+        assert_eq!(text(&output.stdout), "Thought.\n", "{}", text(&output.stderr));
+        let body = service.mock.bodies().remove(0);
+        let word = match wire {
+            Wire::Messages => &body["output_config"]["effort"],
+            Wire::Chat => &body["reasoning_effort"],
+            Wire::Gemini => &body["generationConfig"]["thinkingConfig"]["thinkingLevel"],
+        };
+        assert_eq!(word, "high", "{body}");
+        service.assert_valid();
+    }
+}
+
+/// Case B18, and B17 on the way back: one session goes from service to service; each reads what the
+/// others wrote, and only the maker of a signature gets it back.
+#[test]
+fn a_session_moves_between_services() {
+    let services = Wire::ALL.map(Service::start);
+    let mut first = true;
+    let mut home = None;
+    let gemini = &services[2];
+    for service in [gemini, &services[0], &services[1], gemini] {
+        service.calls("I look.", &[("ls", json!({})), ("ls", json!({"path": "."}))]);
+        service.says("Seen.");
+        let mut args = vec!["-m", service.wire.model(), "look"];
+        if !std::mem::take(&mut first) {
+            args.insert(0, "-c");
+        }
+        let print = match &home {
+            Some(home) => Print::within(home, &args),
+            None => Print::new(&args),
+        };
+        let (output, left) = print.envs(service.environment()).run();
+        assert_eq!(text(&output.stdout), "Seen.\n", "{}", text(&output.stderr));
+        home = Some(left);
+        service.assert_valid();
+    }
+    for (service, results) in services.iter().zip([4, 6]) {
+        assert_eq!(service.results(1).len(), results, "two calls a round");
+        assert!(!service.mock.bodies()[1].to_string().contains("sig-"));
+    }
+    let back = gemini.mock.bodies()[3].to_string();
+    assert!(back.contains("sig-0") && back.contains("sig-end") && back.contains("sig-2"), "{back}");
+    assert_eq!(gemini.results(3).len(), 8);
+}

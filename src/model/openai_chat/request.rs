@@ -37,10 +37,23 @@ pub fn body(
     if quirks.cache_key && !request.cache_key.is_empty() {
         body.insert("prompt_cache_key".into(), json!(request.cache_key));
     }
-    if let Some(dose) = effort::dose(connection, request.effort) {
+    if !request.tools.is_empty() && refuses_effort(connection) {
+        body.insert("reasoning_effort".into(), json!("none"));
+    } else if let Some(dose) = effort::dose(connection, request.effort) {
         think(&mut body, dose, request.effort, &connection.provider);
     }
     Value::Object(body).to_string().into_bytes()
+}
+
+/// Whether tools and thinking exclude each other: `OpenAI` takes both only in its newer format since
+/// this version, and some of these models think unless they are told not to.
+fn refuses_effort(connection: &Connection) -> bool {
+    const SINCE: (u32, u32) = (5, 4);
+    let Some(version) = connection.model.strip_prefix("gpt-") else { return false };
+    let version = version.split('-').next().unwrap_or_default();
+    let (major, minor) = version.split_once('.').unwrap_or((version, "0"));
+    let version = major.parse().ok().zip(minor.parse().ok());
+    connection.provider == "openai" && version.is_some_and(|version| version >= SINCE)
 }
 
 /// Says how hard to think. The router has words of its own for all models behind it; services that

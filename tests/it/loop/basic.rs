@@ -8,6 +8,7 @@ use codebot::kernel::message::{
     AssistantMessage, Block, CallStatus, Message, ModelRef, Origin, Stop, Timestamp, Usage,
     UserMessage,
 };
+use codebot::kernel::ports::Effort;
 
 use super::fake_lab::{Lab, pass};
 use super::fake_model::{Act, calls, done, fail, says, text, usage};
@@ -83,6 +84,18 @@ async fn a_cap_of_zero_means_the_default() {
     let mut lab = Lab::with_last(Vec::new(), Some(calls(&[("k", "read", "again")])));
     lab.config = AgentConfig { max_turns: 0, ..AgentConfig::default() };
     assert_eq!(lab.run("go").await.summary().turns, 200);
+}
+
+/// Every request of a run carries the level of thinking; without one the model decides.
+#[tokio::test(start_paused = true)]
+async fn the_level_of_thinking_reaches_every_request() {
+    for effort in [None, Some(Effort::Off), Some(Effort::Max)] {
+        let mut lab = Lab::new(vec![calls(&[("k", "read", "x")]), says("done")]);
+        lab.config.effort = effort;
+        lab.run("go").await;
+        let seen: Vec<_> = lab.model.requests().iter().map(|request| request.effort).collect();
+        assert_eq!(seen, [effort; 2]);
+    }
 }
 
 /// Scenarios 5, 16.

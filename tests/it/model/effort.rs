@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use super::mock_llm::{MockLlm, anthropic, gemini, openai};
 use super::support::{
-    CLAUDE, GEMINI, GPT, ask, assistant, assistant_by, call, connection, quick, request, result,
-    user,
+    CLAUDE, GEMINI, GPT, ask, assistant, assistant_by, call, connection, full_request, quick,
+    request, result, user,
 };
 
 async fn sent(reference: &str, request: Request, overrides: ModelConfig) -> Value {
@@ -107,6 +107,21 @@ async fn chat_completions_take_a_word_where_the_model_is_known_to() {
     let router = "openrouter/anthropic/claude-sonnet-4.5";
     let words = levels(router, |body| body["reasoning"]["effort"].clone()).await;
     assert_eq!(words, ["none", "low", "medium", "high", "xhigh"]);
+}
+
+/// These refuse a call with tools unless they are told not to think.
+#[tokio::test]
+async fn newer_models_think_in_chat_completions_only_without_tools() {
+    let model = "openai/gpt-6-astra";
+    for effort in [None, Some(Effort::High)] {
+        let request = Request { effort, ..full_request(vec![user("go")]) };
+        let body = sent(model, request, ModelConfig::default()).await;
+        assert_eq!(body["reasoning_effort"], "none");
+    }
+    assert_eq!(with(model, Some(Effort::High)).await["reasoning_effort"], "high");
+    let older = Request { effort: Some(Effort::High), ..full_request(vec![user("go")]) };
+    let body = sent("openai/gpt-5.1", older, ModelConfig::default()).await;
+    assert_eq!(body["reasoning_effort"], "high");
 }
 
 #[tokio::test]

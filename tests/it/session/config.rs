@@ -8,8 +8,9 @@ use codebot::config::error::ConfigError;
 use codebot::config::keys::{KEYS, markdown, nearest};
 use codebot::config::load::{Flags, Loaded, Source, load};
 use codebot::config::paths::Paths;
-use codebot::config::schema::{Config, PromptPlace, ToolStart};
+use codebot::config::schema::{Config, Dose, PromptPlace, ToolStart};
 use codebot::kernel::command::Mode;
+use codebot::kernel::ports::Effort;
 
 /// A user's places and a project in one temporary folder.
 pub(super) struct Home {
@@ -110,6 +111,7 @@ fn every_key_of_a_user_file_arrives() {
         r#"
 model = "a/b"
 small_model = "a/s"
+effort = "high"
 permission_mode = "accept-edits"
 log = "info"
 [providers.a]
@@ -124,6 +126,8 @@ context_window = 1000
 max_output = 100
 price_in = 1.5
 price_out = 2
+vision = true
+thinking = [0, 1024, "high"]
 [permissions]
 allow = ["bash(cargo test:*)"]
 deny = ["bash(rm:*)"]
@@ -166,6 +170,9 @@ reduced_motion = true
     assert_eq!(config.permission_mode, Mode::AcceptEdits);
     assert_eq!(config.providers["a"].headers["X-Y"], "z");
     assert_eq!(config.models["a/b"].price_out, Some(2.0));
+    assert_eq!(config.effort, Some(Effort::High));
+    let doses = [Dose::Tokens(0), Dose::Tokens(1024), Dose::Word("high".into())];
+    assert_eq!(config.models["a/b"].thinking.as_deref(), Some(&doses[..]));
     assert_eq!(config.permissions.allow, ["bash(cargo test:*)"]);
     assert_eq!(config.retry.max_retries, 0);
     assert_eq!((config.limits.max_cost, config.limits.max_minutes), (Some(1.5), Some(3)));
