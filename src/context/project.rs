@@ -227,18 +227,19 @@ impl SessionContext {
         let window = state.windows.get(model).copied();
         let budget = Budget::of(view.model, window, self.limits.reserve);
         drop(state);
-        let used = used(&shown, model, fixed, ratio);
+        let used = used(&shown, model, budget.window, fixed, ratio);
         Weighed { shown, system, budget, used, fixed, ratio }
     }
 }
 
-/// Tokens in use: the newest usage that tells of this view, and an estimate of what came after.
-fn used(shown: &Shown, model: &ModelRef, fixed: u64, ratio: f64) -> u64 {
+/// Tokens in use: the newest usage that tells of this view, and an estimate of what came after. A
+/// service that counts far more than its window holds is not believed.
+fn used(shown: &Shown, model: &ModelRef, window: u64, fixed: u64, ratio: f64) -> u64 {
     let mut after = 0;
     for at in (shown.seen()..shown.messages.len()).rev() {
         if let Message::Assistant(answer) = &*shown.messages[at]
             && answer.model == *model
-            && answer.usage.total_input() > 0
+            && (1..=2 * window).contains(&answer.usage.total_input())
         {
             let told = answer.usage.total_input() + answer.usage.output;
             return told + (after as f64 * ratio).round() as u64;
