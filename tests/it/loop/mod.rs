@@ -26,6 +26,7 @@ mod monitor;
 mod notices;
 mod order;
 mod pipeline;
+mod prefix;
 mod queues;
 mod random;
 mod repair;
