@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tokio::sync::mpsc;
 
-use crate::config::schema::{RouteSettings, ToolStart as ConfiguredStart};
+use crate::config::schema::{PromptPlace, RouteSettings, ToolStart as ConfiguredStart};
 use crate::context::project::{Limits, SessionContext};
 use crate::context::summary::Summariser;
 use crate::kernel::agent::{Agent, AgentConfig, AgentHandle, ToolStart};
@@ -27,6 +27,7 @@ use crate::prompt::instructions;
 use crate::session::journal::{NewSession, SessionJournal, fresh_id};
 use crate::session::{index, place, replay::Loaded};
 use crate::tools::compress::Compressor;
+use crate::tools::find_tools::{Deferring, MANY_TOOLS};
 use crate::tools::{Closed, Tools, ToolsConfig};
 
 use super::branch;
@@ -131,7 +132,7 @@ pub fn open(
     let small = small_model(ground, &mut notices);
     let tools = Arc::new(tools(ground, chosen, &gate, small.clone()));
     let (journal, loaded) = journal(ground, &info.model.to_string(), &tools, resume, &mut notices)?;
-    let blocks = system_blocks(ground, &info.model.to_string(), &gate, &mut notices);
+    let prompt = prompt(ground, &info.model.to_string(), &gate, &mut notices);
     let session = journal.id().to_owned();
     let logged: Arc<dyn Middleware> = Arc::new(CallLog);
     // The scripted model only plays its script.
@@ -140,7 +141,9 @@ pub fn open(
     } else {
         Summariser::new(Arc::clone(&chosen.model), small.clone(), &session)
     };
-    let context = SessionContext::new(blocks)
+    let context = SessionContext::new(assemble::system_blocks(&prompt))
+        .with_fast(assemble::fast_blocks(&prompt))
+        .with_turn_context(ground.settings.config.prompt.dynamic == PromptPlace::TurnContext)
         .with_summariser(summariser)
         .with_limits(limits(ground))
         .with_changes(loaded.compactions);
@@ -148,7 +151,10 @@ pub fn open(
     let ports = Ports {
         model: Arc::clone(&chosen.model),
         quick: small,
-        tools: Arc::new(Wrapped::new(Arc::clone(&tools) as _, vec![logged])),
+        tools: Arc::new(Deferring::new(
+            Arc::new(Wrapped::new(Arc::clone(&tools) as _, vec![logged])),
+            MANY_TOOLS,
+        )),
         gate: Arc::clone(&gate) as _,
         context: Arc::clone(&context) as _,
         journal: Arc::new(journal),
@@ -317,12 +323,12 @@ fn gate_config(ground: &Ground, mode: Mode) -> GateConfig {
     }
 }
 
-fn system_blocks(
+fn prompt(
     ground: &Ground,
     model: &str,
     gate: &PermissionGate,
     notices: &mut Vec<String>,
-) -> Vec<crate::kernel::ports::SystemBlock> {
+) -> PromptInput {
     let places = instructions::Places {
         config_dir: &ground.paths.config_dir,
         root: &ground.workspace,
@@ -330,7 +336,9 @@ fn system_blocks(
     };
     let mut found = instructions::find(places, &|path| gate.is_closed(path));
     notices.append(&mut found.notices);
-    assemble::system_blocks(&PromptInput {
+    let (replace, append, mut more) = instructions::own_prompt(&ground.paths.config_dir);
+    notices.append(&mut more);
+    PromptInput {
         instructions: found.files,
         session: SessionFacts {
             workspace: ground.cwd.display().to_string(),
@@ -340,5 +348,7 @@ fn system_blocks(
             model: model.to_owned(),
             branch: branch::current(&ground.cwd),
         },
-    })
+        replace,
+        append,
+    }
 }

@@ -208,6 +208,13 @@ pub const KEYS: &[KeyDoc] = &[
         "Most that the model sees of all results; the largest old ones are cleared above it.",
     ),
     key(
+        "prompt.dynamic",
+        "system_tail | turn_context",
+        "system_tail",
+        Scope::Any,
+        "Where the facts of the session stand: in a system block, or in front of your words.",
+    ),
+    key(
         "background.wake",
         "true | false",
         "false",

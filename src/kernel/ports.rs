@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use super::command::Mode;
 use super::compaction::Compaction;
 use super::error::{ContextError, GateError, JournalError, ToolError};
-use super::event::{Approval, Preview, Progress, Tier};
+use super::event::{Approval, Preview, Progress};
 use super::message::{Block, CallId, CallStatus, Detail, Message, MessageId, RunId, ToolCall};
 
 mod beside;
@@ -25,7 +25,7 @@ mod model;
 
 pub use beside::{Aside, Finished, NoNotices, Notices, Told};
 pub use chance::{Clock, Ids};
-pub use compact::{Compacted, Need, Plan, Reason};
+pub use compact::{Compacted, Need, Plan, Projection, Reason, View};
 pub use guard::{StopGuard, StopTrigger, StopVerdict, Stopping};
 pub use middleware::{Middleware, Onward, Wrapped};
 pub use model::{
@@ -370,26 +370,6 @@ pub trait Context: Send + Sync + Debug {
         let _ = history;
         Vec::new()
     }
-}
-
-/// For whom a view is made.
-#[derive(Clone, Copy, Debug)]
-pub struct View<'a> {
-    /// The model that will read it.
-    pub model: &'a ModelInfo,
-    /// The tier of the chat. Medium and full get the same bytes.
-    pub tier: Tier,
-    /// The tools it is told about.
-    pub tools: &'a [ToolSpec],
-}
-
-/// The view to send.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Projection {
-    /// System prompt.
-    pub system: Vec<SystemBlock>,
-    /// Messages in order.
-    pub messages: Vec<Arc<Message>>,
 }
 
 /// The durable record of a session.

@@ -7,6 +7,7 @@ use std::time::Duration;
 use super::error::{ModelError, ModelErrorKind};
 use super::event::{Event, QueueKind};
 use super::executor::Halt;
+use super::found;
 use super::message::{
     AssistantMessage, Block, Message, MessageId, Origin, Stop, ToolCall, ToolMessage, Usage,
 };
@@ -266,10 +267,16 @@ impl Run {
     /// The tools that this chat knows of.
     pub(super) fn tools(&self) -> Arc<[ToolSpec]> {
         let all = self.ports.tools.specs();
-        if all.iter().all(|spec| self.scope.knows(&spec.name)) {
+        if all.iter().all(|spec| !spec.deferred && self.scope.knows(&spec.name)) {
             return all;
         }
-        all.iter().filter(|spec| self.scope.knows(&spec.name)).cloned().collect()
+        let known = |spec: &&ToolSpec| !spec.deferred && self.scope.knows(&spec.name);
+        let found = found::in_order(&self.shared.lock().history);
+        // Behind the others, so that the list grows at its end only.
+        let later = found
+            .iter()
+            .filter_map(|name| all.iter().find(|spec| spec.deferred && spec.name == *name));
+        all.iter().filter(known).chain(later).cloned().collect()
     }
 
     /// The end of a run whose last answer the service itself marked as failed or aborted.

@@ -167,7 +167,8 @@ fn setup(store: &mut Store, chord: Chord, out: &mut Vec<Effect>) {
 fn overlay(store: &mut Store, chord: Chord, out: &mut Vec<Effect>) {
     match &mut store.overlay {
         Some(Overlay::Context(panel)) => {
-            if !panel.key(chord, store.size.1) {
+            let open = panel.key(chord, store.size.1);
+            if !open {
                 store.overlay = None;
             }
         }

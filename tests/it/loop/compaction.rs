@@ -305,3 +305,35 @@ async fn a_turn_taken_back_after_a_summary_is_gone_from_the_view_too() {
     );
     assert_eq!(lines.last().unwrap(), "user:next");
 }
+
+/// Case G15: a service that says "too large" to everything gets one recovery and then an end with
+/// a reason, also when no summary comes of it; the history stays.
+#[tokio::test(start_paused = true)]
+async fn endless_overflow_ends_after_one_recovery() {
+    let full = || vec![fail(ModelErrorKind::Overflow)];
+    let empty = || vec![text(0, "<summary> </summary>"), done(Stop::EndTurn)];
+    let variants = [
+        // The summary helps nothing; it overflows too; it is empty.
+        vec![full(), summary(), full()],
+        vec![full(), full(), full(), full(), full(), full(), full(), full()],
+        vec![full(), empty(), vec![fail(ModelErrorKind::Server)], full()],
+    ];
+    for scripts in variants {
+        let mut all = vec![says(&long("hello")), says("well")];
+        all.extend(scripts);
+        let lab = Lab::with_last(all, Some(full()));
+        let context = context(&lab);
+        let mut live = start(&lab, &context);
+        talk(&mut live).await;
+        live.prompt("and now?");
+        let end = live.end().await;
+        assert_eq!(end.reason, EndReason::Error);
+        let error = end.error.unwrap().message;
+        assert!(error.starts_with("LLM call failed: ContextOverflow"), "{error}");
+        assert!(lab.model.requests().len() <= 10, "{}", lab.model.requests().len());
+        assert_eq!(live.count(|event| matches!(event, Event::Retry { .. })), 1);
+        let said =
+            |m: &Message| matches!(m, Message::Assistant(a) if a.text().starts_with("hello"));
+        assert!(live.history().iter().any(said), "the history is whole");
+    }
+}

@@ -5,6 +5,7 @@ mod composing;
 mod keys;
 mod limits;
 mod looks;
+mod meter;
 mod pastes;
 mod queueing;
 mod sizes;
