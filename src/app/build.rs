@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tokio::sync::mpsc;
 
-use crate::config::schema::{RouteSettings, ToolStart as ConfiguredStart};
+use crate::config::schema::{PromptPlace, RouteSettings, ToolStart as ConfiguredStart};
 use crate::context::project::{Limits, SessionContext};
 use crate::context::summary::Summariser;
 use crate::kernel::agent::{Agent, AgentConfig, AgentHandle, ToolStart};
@@ -15,7 +15,7 @@ use crate::kernel::budget::Budget;
 use crate::kernel::command::Mode;
 use crate::kernel::event::Event;
 use crate::kernel::message::Message;
-use crate::kernel::ports::{Clock, Middleware, Model, Ports, Toolbox, Wrapped};
+use crate::kernel::ports::{Clock, Middleware, Model, Ports, SystemBlock, Toolbox, Wrapped};
 use crate::kernel::route::{FastRule, RouteConfig};
 use crate::model::connection::Connection;
 use crate::model::providers::PROVIDERS;
@@ -30,6 +30,7 @@ use crate::team::crew::Crew;
 use crate::team::desk::Desk;
 use crate::team::kinds::Kinds;
 use crate::tools::compress::Compressor;
+use crate::tools::find_tools::{Deferring, MANY_TOOLS};
 use crate::tools::{Closed, Tools, ToolsConfig};
 
 use super::branch;
@@ -137,23 +138,17 @@ pub fn open(
     let small = small_model(ground, &mut notices);
     let config = agent_config(ground, launch);
     let mut tool_config = tool_config(ground, chosen, &gate, small.clone());
-    let blocks = system_blocks(ground, &info.model.to_string(), &gate, &mut notices);
+    let prompt = prompt(ground, &info.model.to_string(), &gate, &mut notices);
     let desk = Desk::new(events.clone());
     let kinds = Kinds::load(&agent_folders(ground));
     notices.extend_from_slice(&kinds.warnings);
-    let house = House {
-        model: Arc::clone(&chosen.model),
-        small: small.clone(),
-        connect: connect(ground),
-        gate: Arc::clone(&gate),
-        tools: tool_config.clone(),
-        system: blocks.clone(),
-        config: config.clone(),
-        limits: limits(ground),
-        state_dir: ground.paths.state_dir.clone(),
-        cwd: ground.cwd.clone(),
-    };
-    tool_config.team = Some(Arc::new(Crew::new(kinds, Arc::new(house), desk.clone())));
+    // The scripted model only plays its script, agents would get lines of it.
+    if !chosen.demo {
+        let tools = tool_config.clone();
+        let system = assemble::system_blocks(&prompt);
+        let house = house(ground, chosen, small.clone(), &gate, tools, system, config.clone());
+        tool_config.team = Some(Arc::new(Crew::new(kinds, Arc::new(house), desk.clone())));
+    }
     let tools = Arc::new(Tools::new(tool_config));
     let (journal, loaded) = journal(ground, &info.model.to_string(), &tools, resume, &mut notices)?;
     let session = journal.id().to_owned();
@@ -164,7 +159,9 @@ pub fn open(
     } else {
         Summariser::new(Arc::clone(&chosen.model), small.clone(), &session)
     };
-    let context = SessionContext::new(blocks)
+    let context = SessionContext::new(assemble::system_blocks(&prompt))
+        .with_fast(assemble::fast_blocks(&prompt))
+        .with_turn_context(ground.settings.config.prompt.dynamic == PromptPlace::TurnContext)
         .with_summariser(summariser)
         .with_limits(limits(ground))
         .with_changes(loaded.compactions);
@@ -172,7 +169,10 @@ pub fn open(
     let ports = Ports {
         model: Arc::clone(&chosen.model),
         quick: small,
-        tools: Arc::new(Wrapped::new(Arc::clone(&tools) as _, vec![logged])),
+        tools: Arc::new(Deferring::new(
+            Arc::new(Wrapped::new(Arc::clone(&tools) as _, vec![logged])),
+            MANY_TOOLS,
+        )),
         gate: Arc::clone(&gate) as _,
         context: Arc::clone(&context) as _,
         journal: Arc::new(journal),
@@ -197,6 +197,30 @@ pub fn open(
         demo: chosen.demo,
     };
     Ok(Session { agent, tools, gate, context, desk, ready, notices })
+}
+
+/// What the session's agents work with.
+fn house(
+    ground: &Ground,
+    chosen: &Chosen,
+    small: Option<Arc<dyn Model>>,
+    gate: &Arc<PermissionGate>,
+    tools: ToolsConfig,
+    system: Vec<SystemBlock>,
+    config: AgentConfig,
+) -> House {
+    House {
+        model: Arc::clone(&chosen.model),
+        small,
+        connect: connect(ground),
+        gate: Arc::clone(gate),
+        tools,
+        system,
+        config,
+        limits: limits(ground),
+        state_dir: ground.paths.state_dir.clone(),
+        cwd: ground.cwd.clone(),
+    }
 }
 
 /// Where agents are described, the most specific place first.
@@ -362,12 +386,12 @@ fn gate_config(ground: &Ground, mode: Mode) -> GateConfig {
     }
 }
 
-fn system_blocks(
+fn prompt(
     ground: &Ground,
     model: &str,
     gate: &PermissionGate,
     notices: &mut Vec<String>,
-) -> Vec<crate::kernel::ports::SystemBlock> {
+) -> PromptInput {
     let places = instructions::Places {
         config_dir: &ground.paths.config_dir,
         root: &ground.workspace,
@@ -375,7 +399,9 @@ fn system_blocks(
     };
     let mut found = instructions::find(places, &|path| gate.is_closed(path));
     notices.append(&mut found.notices);
-    assemble::system_blocks(&PromptInput {
+    let (replace, append, mut more) = instructions::own_prompt(&ground.paths.config_dir);
+    notices.append(&mut more);
+    PromptInput {
         instructions: found.files,
         session: SessionFacts {
             workspace: ground.cwd.display().to_string(),
@@ -385,5 +411,7 @@ fn system_blocks(
             model: model.to_owned(),
             branch: branch::current(&ground.cwd),
         },
-    })
+        replace,
+        append,
+    }
 }

@@ -46,7 +46,13 @@ pub const KEYS: &[KeyDoc] = &[
         Scope::Any,
         "The model to talk to.",
     ),
-    key("small_model", "provider/model", "the main model", Scope::Any, "The model for side work."),
+    key(
+        "small_model",
+        "provider/model",
+        "the main model",
+        Scope::Any,
+        "The model for side work and fast requests.",
+    ),
     key(
         "effort",
         "off | low | medium | high | max",
@@ -200,6 +206,13 @@ pub const KEYS: &[KeyDoc] = &[
         "100000",
         Scope::Any,
         "Most that the model sees of all results; the largest old ones are cleared above it.",
+    ),
+    key(
+        "prompt.dynamic",
+        "system_tail | turn_context",
+        "system_tail",
+        Scope::Any,
+        "Where the facts of the session stand: in a system block, or in front of your words.",
     ),
     key(
         "background.wake",

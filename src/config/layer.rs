@@ -10,7 +10,7 @@ use toml::{Table, Value};
 
 use super::error::ConfigError;
 use super::keys;
-use super::schema::{ModelConfig, ProviderConfig, ToolStart};
+use super::schema::{ModelConfig, PromptPlace, ProviderConfig, ToolStart};
 use crate::kernel::command::Mode;
 use crate::kernel::ports::Effort;
 
@@ -31,6 +31,7 @@ pub struct Layer {
     pub(super) retry: Retry,
     pub(super) tools: Tools,
     pub(super) context: Context,
+    pub(super) prompt: Prompt,
     pub(super) background: Background,
     pub(super) ui: Ui,
 }
@@ -82,6 +83,12 @@ pub(super) struct Tools {
 pub(super) struct Context {
     pub(super) result_tokens: Option<NonZeroU32>,
     pub(super) results_tokens: Option<NonZeroU32>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub(super) struct Prompt {
+    pub(super) dynamic: Option<PromptPlace>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]

@@ -152,7 +152,9 @@ fn rank(mode: Mode) -> usize {
 impl Config {
     /// Lays a layer over these values.
     fn apply(&mut self, layer: Layer) {
-        let Layer { permissions, limits, route, retry, tools, context, background, ui, .. } = layer;
+        let Layer {
+            permissions, limits, route, retry, tools, context, prompt, background, ui, ..
+        } = layer;
         over_some(&mut self.model, layer.model);
         over_some(&mut self.small_model, layer.small_model);
         over_some(&mut self.effort, layer.effort);
@@ -179,6 +181,7 @@ impl Config {
         over(&mut self.tools.bash_timeout_s, tools.bash_timeout_s.map(NonZeroU32::get));
         over(&mut self.context.result_tokens, context.result_tokens.map(NonZeroU32::get));
         over(&mut self.context.results_tokens, context.results_tokens.map(NonZeroU32::get));
+        over(&mut self.prompt.dynamic, prompt.dynamic);
         over(&mut self.background.wake, background.wake);
         over(&mut self.ui.theme, ui.theme);
         over(&mut self.ui.mouse, ui.mouse);

@@ -93,6 +93,8 @@ pub struct Config {
     pub tools: ToolConfig,
     /// What the model sees of a long conversation.
     pub context: ContextConfig,
+    /// How the system prompt is put together.
+    pub prompt: PromptConfig,
     /// Work beside the run.
     pub background: BackgroundConfig,
     /// The screen.
@@ -216,6 +218,24 @@ impl Default for ContextConfig {
     fn default() -> Self {
         Self { result_tokens: 20_000, results_tokens: 100_000 }
     }
+}
+
+/// `[prompt]`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PromptConfig {
+    /// Where the facts of the session stand. Default: `system_tail`.
+    pub dynamic: PromptPlace,
+}
+
+/// Where the facts of a session stand.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PromptPlace {
+    /// In a system block of their own, after the cached one.
+    #[default]
+    SystemTail,
+    /// In front of the user's words, where a service takes one system block only.
+    TurnContext,
 }
 
 /// `[background]`.

@@ -87,7 +87,20 @@ fn is_due(
         Step::Micro => {
             let over = weighed.shown.results > context.limits.results;
             let idle = was_idle(history, context.limits.cache_lifetime_ms);
-            (over || idle || used >= budget.micro()) && saves(clear(context, weighed, history))
+            if !over && !idle && used < budget.micro() {
+                return false;
+            }
+            // What was not worth it becomes so only by more of the same; to look at a long history
+            // before every request is not cheap.
+            let total = weighed.shown.total;
+            let enough =
+                |before: u64| total >= before + budget.least_saving() / 2 || total < before;
+            if !context.lock().not_worth.is_none_or(enough) {
+                return false;
+            }
+            let worth = saves(clear(context, weighed, history));
+            context.lock().not_worth = (!worth).then_some(total);
+            worth
         }
         Step::Trim => above && saves(shorten(weighed, history, trim::NEWEST)),
         Step::Full => {
@@ -109,9 +122,10 @@ fn was_idle(history: &[Arc<Message>], lifetime_ms: i64) -> bool {
     before.is_some_and(|answer| newest.at().0 - answer.at().0 > lifetime_ms)
 }
 
-fn newest_answer(history: &[Arc<Message>]) -> Option<MessageId> {
+/// The newest answer; a blank id when there is none.
+fn newest_answer(history: &[Arc<Message>]) -> MessageId {
     let newest = history.iter().rev().find(|m| matches!(***m, Message::Assistant(_)));
-    newest.map(|message| message.id().clone())
+    newest.map(|message| message.id().clone()).unwrap_or_default()
 }
 
 /// Works out a step.

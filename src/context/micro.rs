@@ -11,6 +11,8 @@ use crate::kernel::message::{Block, Message, MessageId, ToolCall, ToolMessage};
 
 /// How every stub begins.
 const STUB: &str = "[cleared: ";
+/// Tokens of a stub at most, about; a result with fewer is not worth clearing.
+const STUB_TOKENS: u64 = 70;
 /// Longest mention of a call's arguments, in characters.
 const LABEL: usize = 120;
 
@@ -112,10 +114,11 @@ fn signature(call: &ToolCall) -> String {
 }
 
 fn saves(result: &ToolMessage) -> bool {
-    !is_stub(result) && estimate::blocks(&result.blocks) > estimate::text(&"x".repeat(LABEL)) + 40
+    !is_stub(result) && estimate::blocks(&result.blocks) > STUB_TOKENS
 }
 
-fn is_stub(result: &ToolMessage) -> bool {
+/// Whether a result was cleared.
+pub fn is_stub(result: &ToolMessage) -> bool {
     matches!(result.blocks.as_slice(), [Block::Text { text }] if text.starts_with(STUB))
 }
 

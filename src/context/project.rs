@@ -18,7 +18,7 @@ use super::summary::Summariser;
 use crate::kernel::compaction::Compaction;
 use crate::kernel::error::ContextError;
 use crate::kernel::event::Tier;
-use crate::kernel::message::{Message, MessageId, ModelRef};
+use crate::kernel::message::{Block, Message, MessageId, ModelRef};
 use crate::kernel::ports::{
     Compacted, Context, Need, Plan, Projection, SystemBlock, ToolSpec, View,
 };
@@ -91,6 +91,8 @@ pub struct SessionContext {
     system: Arc<[SystemBlock]>,
     /// What a quick look is sent with; the whole prompt when absent.
     fast: Option<Arc<[SystemBlock]>>,
+    /// The uncached blocks stand in front of the user's words instead.
+    turn_context: bool,
     pub(super) limits: Limits,
     pub(super) summariser: Summariser,
     pub(super) tasks: OpenTasks,
@@ -110,8 +112,10 @@ pub(super) struct State {
     sent: Option<(ModelRef, u64, usize)>,
     pub(super) breaker: Breaker,
     /// The newest answer when a summary was tried last.
-    pub(super) tried_after: Option<Option<MessageId>>,
+    pub(super) tried_after: Option<MessageId>,
     watch: CacheWatch,
+    /// Tokens of the view when clearing results was last found not to be worth it.
+    pub(super) not_worth: Option<u64>,
 }
 
 /// A view and what it weighs.
@@ -144,6 +148,7 @@ impl SessionContext {
         Self {
             system: said(system),
             fast: None,
+            turn_context: false,
             limits: Limits::default(),
             summariser: Summariser::default(),
             tasks: OpenTasks::default(),
@@ -155,6 +160,13 @@ impl SessionContext {
     #[must_use]
     pub fn with_fast(mut self, system: Vec<SystemBlock>) -> Self {
         self.fast = Some(said(system));
+        self
+    }
+
+    /// The same with the uncached blocks in front of the user's words, or not.
+    #[must_use]
+    pub fn with_turn_context(mut self, wanted: bool) -> Self {
+        self.turn_context = wanted;
         self
     }
 
@@ -215,18 +227,19 @@ impl SessionContext {
         let window = state.windows.get(model).copied();
         let budget = Budget::of(view.model, window, self.limits.reserve);
         drop(state);
-        let used = used(&shown, model, fixed, ratio);
+        let used = used(&shown, model, budget.window, fixed, ratio);
         Weighed { shown, system, budget, used, fixed, ratio }
     }
 }
 
-/// Tokens in use: the newest usage that tells of this view, and an estimate of what came after.
-fn used(shown: &Shown, model: &ModelRef, fixed: u64, ratio: f64) -> u64 {
+/// Tokens in use: the newest usage that tells of this view, and an estimate of what came after. A
+/// service that counts far more than its window holds is not believed.
+fn used(shown: &Shown, model: &ModelRef, window: u64, fixed: u64, ratio: f64) -> u64 {
     let mut after = 0;
     for at in (shown.seen()..shown.messages.len()).rev() {
         if let Message::Assistant(answer) = &*shown.messages[at]
             && answer.model == *model
-            && answer.usage.total_input() > 0
+            && (1..=2 * window).contains(&answer.usage.total_input())
         {
             let told = answer.usage.total_input() + answer.usage.output;
             return told + (after as f64 * ratio).round() as u64;
@@ -277,6 +290,7 @@ impl State {
 
     fn forget_view(&mut self) {
         self.shown = None;
+        self.not_worth = None;
         self.sent = None;
     }
 }
@@ -293,7 +307,10 @@ impl Context for SessionContext {
         state.sent = Some((view.model.model.clone(), estimate, history.len()));
         state.watch.sent(&weighed.system, view.tools, history.len());
         drop(state);
-        let (system, messages) = (weighed.system.to_vec(), weighed.shown.messages.clone());
+        let (mut system, mut messages) = (weighed.system.to_vec(), weighed.shown.messages.clone());
+        if self.turn_context {
+            move_to_words(&mut system, &mut messages);
+        }
         Box::pin(std::future::ready(Ok(Projection { system, messages })))
     }
 
@@ -341,6 +358,16 @@ impl Context for SessionContext {
     fn remarks(&self, history: &[Arc<Message>]) -> Vec<String> {
         self.lock().watch.answered(history, self.limits.cache_lifetime_ms)
     }
+}
+
+/// Moves the uncached blocks in front of the first words on the user's side. They do not change
+/// while a session lasts, so they are told once, and the beginning of requests stays the same.
+fn move_to_words(system: &mut Vec<SystemBlock>, messages: &mut [Arc<Message>]) {
+    let first = messages.iter_mut().find(|message| matches!(***message, Message::User(_)));
+    let Some(Message::User(user)) = first.map(Arc::make_mut) else { return };
+    let moved: Vec<_> = system.extract_if(.., |block| !block.cache).collect();
+    let blocks = moved.into_iter().map(|block| Block::text(block.text));
+    user.blocks.splice(0..0, blocks);
 }
 
 /// A fingerprint of a tool list.

@@ -17,7 +17,7 @@ pub struct Shown {
     pub tokens: Vec<u64>,
     /// Their sum.
     pub total: u64,
-    /// The part of it that results of tools have.
+    /// The part of it that results of tools have, cleared ones aside.
     pub results: u64,
     /// Messages that stand for the beginning of the history.
     pub head: usize,
@@ -51,7 +51,7 @@ impl Shown {
         };
         // A summary followed by nothing does not know yet whether an answer to it is needed.
         let settled = self.head == 0 || self.messages.len() > self.head;
-        settled && self.last.as_ref().is_none_or(|last| same(last))
+        settled && self.last.as_ref().is_none_or(same)
     }
 
     /// Whether `history` has more than was taken in.
@@ -87,7 +87,9 @@ impl Shown {
     fn push(&mut self, message: Arc<Message>) {
         let tokens = estimate::message(&message);
         self.total += tokens;
-        if matches!(*message, Message::Tool(_)) {
+        if let Message::Tool(result) = &*message
+            && !micro::is_stub(result)
+        {
             self.results += tokens;
         }
         self.tokens.push(tokens);

@@ -151,15 +151,12 @@ impl Run {
                 return Err(Exit::Aborted);
             };
             self.book_compaction(compacted.usage).await;
-            match compacted.compaction {
-                Some(compaction) => {
-                    self.adopt(plan, compaction).await?;
-                    changed = true;
-                }
-                None => {
-                    let reason = compacted.problem.unwrap_or_else(|| "nothing to save".to_owned());
-                    tell(&self.emitter, plan.step, Phase::Failed { reason }).await;
-                }
+            if let Some(compaction) = compacted.compaction {
+                self.adopt(plan, compaction).await?;
+                changed = true;
+            } else {
+                let reason = compacted.problem.unwrap_or_else(|| "nothing to save".to_owned());
+                tell(&self.emitter, plan.step, Phase::Failed { reason }).await;
             }
             tried.push(plan.step);
         }
@@ -212,7 +209,10 @@ impl Run {
 
     async fn book_compaction(&mut self, usage: Usage) {
         if usage != Usage::default() {
-            let cost = self.model.price.map(|price| price.cost(usage));
+            // The small model sums up where there is one.
+            let quick = self.ports.quick.as_ref().map(|model| model.info().price);
+            let price = quick.unwrap_or(self.model.price);
+            let cost = price.map(|price| price.cost(usage));
             self.summary.usage += usage;
             self.add_cost(cost);
             self.emitter.send(Event::Usage { purpose: Purpose::Compact, usage, cost }).await;

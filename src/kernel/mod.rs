@@ -23,6 +23,7 @@ mod emit;
 pub mod error;
 pub mod event;
 mod executor;
+pub mod found;
 pub mod isolate;
 pub mod message;
 mod monitor;

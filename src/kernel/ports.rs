@@ -4,7 +4,6 @@
 use std::fmt::Debug;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use serde::{Deserialize, Serialize};
@@ -14,19 +13,19 @@ use tokio_util::sync::CancellationToken;
 use super::command::Mode;
 use super::compaction::Compaction;
 use super::error::{ContextError, GateError, JournalError, ToolError};
-use super::event::{Approval, Preview, Progress, Tier};
-use super::message::{
-    Block, CallId, CallStatus, Detail, Message, MessageId, RunId, Timestamp, ToolCall,
-};
+use super::event::{Approval, Preview, Progress};
+use super::message::{Block, CallId, CallStatus, Detail, Message, MessageId, RunId, ToolCall};
 
 mod beside;
+mod chance;
 mod compact;
 mod guard;
 mod middleware;
 mod model;
 
 pub use beside::{Aside, Finished, NoNotices, Notices, Told};
-pub use compact::{Compacted, Need, Plan, Reason};
+pub use chance::{Clock, Ids};
+pub use compact::{Compacted, Need, Plan, Projection, Reason, View};
 pub use guard::{StopGuard, StopTrigger, StopVerdict, Stopping};
 pub use middleware::{Middleware, Onward, Wrapped};
 pub use model::{
@@ -307,7 +306,7 @@ pub enum Verdict {
     Ask(Approval),
 }
 
-// ---- context, journal, clock, ids --------------------------------------------------------------
+// ---- context, journal -----------------------------------------------------------------------
 
 /// Chooses what the model sees of a history.
 pub trait Context: Send + Sync + Debug {
@@ -375,26 +374,6 @@ pub trait Context: Send + Sync + Debug {
     }
 }
 
-/// For whom a view is made.
-#[derive(Clone, Copy, Debug)]
-pub struct View<'a> {
-    /// The model that will read it.
-    pub model: &'a ModelInfo,
-    /// The tier of the chat. Medium and full get the same bytes.
-    pub tier: Tier,
-    /// The tools it is told about.
-    pub tools: &'a [ToolSpec],
-}
-
-/// The view to send.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Projection {
-    /// System prompt.
-    pub system: Vec<SystemBlock>,
-    /// Messages in order.
-    pub messages: Vec<Arc<Message>>,
-}
-
 /// The durable record of a session.
 pub trait Journal: Send + Sync + Debug {
     /// Appends one record. `Durability::Flush` returns only when it is on disk. A failed append
@@ -459,24 +438,6 @@ pub enum Record {
         /// Which.
         ids: Vec<MessageId>,
     },
-}
-
-/// Time.
-pub trait Clock: Send + Sync + Debug {
-    /// Now.
-    fn now(&self) -> Timestamp;
-
-    /// Ends after `duration`.
-    fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()>;
-}
-
-/// Ids and randomness.
-pub trait Ids: Send + Sync + Debug {
-    /// A fresh id that starts with `prefix`, unique within the session.
-    fn next(&self, prefix: &str) -> String;
-
-    /// A number in `0.0..1.0` for jitter; 0 in tests.
-    fn unit(&self) -> f64;
 }
 
 /// Everything a run needs from outside.

@@ -229,9 +229,7 @@ impl Run {
         loop {
             self.check_abort()?;
             self.notices().await?;
-            if self.deliver(QueueKind::Steer).await? {
-                self.scope.monitor.forget();
-            }
+            self.deliver(QueueKind::Steer).await?;
             self.check_cap()?;
             self.check_budget().await?;
             match self.set_course().await {
@@ -314,6 +312,10 @@ impl Run {
             }
             self.shared.lock().queues.delivered(&item.id);
             self.emitter.send_queue(&self.shared).await;
+        }
+        if any && kind == QueueKind::Steer {
+            // What the user says now is a new beginning for who stood still.
+            self.scope.monitor.forget();
         }
         Ok(any)
     }

@@ -5,15 +5,13 @@
 use std::sync::Arc;
 
 use super::event::{Event, Tier, WrapReason};
+use super::found::FIND_TOOLS;
 use super::message::{Message, Origin, UserMessage, text_of};
 use super::monitor::{Advice, Monitor, Outcome};
 use super::ports::Model;
 use super::route::{self, Past, Route, RouteConfig};
 use super::run::Run;
 use super::wrapup;
-
-/// The tool that makes all tools known in a fast chat.
-const FIND_TOOLS: &str = "find_tools";
 
 /// One chat.
 #[derive(Debug, Default)]

@@ -7,6 +7,7 @@ use std::time::Duration;
 use super::error::{ModelError, ModelErrorKind};
 use super::event::{Event, QueueKind};
 use super::executor::Halt;
+use super::found;
 use super::message::{
     AssistantMessage, Block, Message, MessageId, Origin, Stop, ToolCall, ToolMessage, Usage,
 };
@@ -154,7 +155,7 @@ impl Run {
                         return Ok(Got::Part);
                     }
                     self.recover(&error).await?;
-                    self.deliver(QueueKind::Steer).await?;
+                    self.before_repeat().await?;
                 }
                 Ending::Aborted => {
                     self.break_off(Halt::User, Stop::Aborted).await?;
@@ -166,11 +167,21 @@ impl Run {
                     if kept {
                         return Ok(Got::Part);
                     }
-                    self.notices().await?;
-                    self.deliver(QueueKind::Steer).await?;
+                    self.before_repeat().await?;
                 }
             }
         }
+    }
+
+    /// What came meanwhile belongs to the repeated request too; what comes during a report is for the
+    /// chat after it.
+    async fn before_repeat(&mut self) -> Result<(), Exit> {
+        if self.wrapping {
+            return Ok(());
+        }
+        self.notices().await?;
+        self.deliver(QueueKind::Steer).await?;
+        Ok(())
     }
 
     /// The small model failed before it said anything.
@@ -250,19 +261,22 @@ impl Run {
         let told = self.notices().await?;
         let steered = self.shared.lock().queues.has_fresh_steering()
             && self.deliver(QueueKind::Steer).await?;
-        if steered {
-            self.scope.monitor.forget();
-        }
         Ok(told || steered)
     }
 
     /// The tools that this chat knows of.
     pub(super) fn tools(&self) -> Arc<[ToolSpec]> {
         let all = self.ports.tools.specs();
-        if all.iter().all(|spec| self.scope.knows(&spec.name)) {
+        if all.iter().all(|spec| !spec.deferred && self.scope.knows(&spec.name)) {
             return all;
         }
-        all.iter().filter(|spec| self.scope.knows(&spec.name)).cloned().collect()
+        let known = |spec: &&ToolSpec| !spec.deferred && self.scope.knows(&spec.name);
+        let found = found::in_order(&self.shared.lock().history);
+        // Behind the others, so that the list grows at its end only.
+        let later = found
+            .iter()
+            .filter_map(|name| all.iter().find(|spec| spec.deferred && spec.name == *name));
+        all.iter().filter(known).chain(later).cloned().collect()
     }
 
     /// The end of a run whose last answer the service itself marked as failed or aborted.

@@ -29,6 +29,10 @@ pub struct PromptInput {
     pub instructions: Vec<Instruction>,
     /// Facts of the session.
     pub session: SessionFacts,
+    /// The user's own text in place of ours.
+    pub replace: Option<String>,
+    /// The user's own text after ours.
+    pub append: Option<String>,
 }
 
 /// What holds for one session; fixed while it lasts.
@@ -66,6 +70,8 @@ pub enum SectionKind {
     Protocols,
     /// How tools are used.
     Tools,
+    /// The user's own words in place of ours or after them.
+    Own,
     /// One instruction file.
     Instructions,
     /// Facts of the session; not in the stable half.
@@ -93,10 +99,18 @@ pub fn sections(input: &PromptInput) -> Vec<Section> {
         ),
         (SectionKind::Tools, "tools_reference", include_str!("../../assets/prompts/tools.md")),
     ];
-    let mut all: Vec<Section> = fixed
-        .into_iter()
-        .map(|(kind, tag, text)| Section { kind, text: tagged(tag, text.trim()) })
-        .collect();
+    let own = |text: &Option<String>| {
+        let text = text.as_deref().map(str::trim).filter(|text| !text.is_empty())?;
+        Some(Section { kind: SectionKind::Own, text: text.to_owned() })
+    };
+    let mut all: Vec<Section> = match own(&input.replace) {
+        Some(replaced) => vec![replaced],
+        None => fixed
+            .into_iter()
+            .map(|(kind, tag, text)| Section { kind, text: tagged(tag, text.trim()) })
+            .collect(),
+    };
+    all.extend(own(&input.append));
     let files = input.instructions.iter().filter(|file| !file.text.trim().is_empty());
     all.extend(
         files.map(|file| Section { kind: SectionKind::Instructions, text: instruction(file) }),
@@ -109,6 +123,18 @@ pub fn sections(input: &PromptInput) -> Vec<Section> {
 pub fn system_blocks(input: &PromptInput) -> Vec<SystemBlock> {
     let (session, stable): (Vec<_>, Vec<_>) =
         sections(input).into_iter().partition(|section| section.kind == SectionKind::Session);
+    vec![
+        SystemBlock { text: joined(&stable), cache: true },
+        SystemBlock { text: joined(&session), cache: false },
+    ]
+}
+
+/// The blocks for a quick look: who it is and where, nothing else.
+pub fn fast_blocks(input: &PromptInput) -> Vec<SystemBlock> {
+    let (session, rest): (Vec<_>, Vec<_>) =
+        sections(input).into_iter().partition(|section| section.kind == SectionKind::Session);
+    let kept = [SectionKind::Soul, SectionKind::Identity, SectionKind::Own];
+    let stable: Vec<_> = rest.into_iter().filter(|section| kept.contains(&section.kind)).collect();
     vec![
         SystemBlock { text: joined(&stable), cache: true },
         SystemBlock { text: joined(&session), cache: false },

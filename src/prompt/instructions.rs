@@ -45,6 +45,33 @@ pub struct Places<'a> {
     pub start: &'a Path,
 }
 
+/// The user's own system prompt: `SYSTEM.md` of the user's folder replaces ours, `APPEND_SYSTEM.md`
+/// follows it. A project has neither: a checkout is written by others. Blocking.
+pub fn own_prompt(config_dir: &Path) -> (Option<String>, Option<String>, Vec<String>) {
+    let mut notices = Vec::new();
+    let mut take = |name: &str| {
+        let path = config_dir.join(name);
+        if fs::symlink_metadata(&path).is_err() {
+            return None;
+        }
+        let shown = path.display();
+        match read(&path) {
+            Ok((text, cut)) => {
+                if cut {
+                    notices.push(format!("{shown} is longer than 32 KB; the rest is left out"));
+                }
+                Some(text)
+            }
+            Err(error) => {
+                notices.push(format!("{shown} can't be read: {error}"));
+                None
+            }
+        }
+    };
+    let (replace, append) = (take("SYSTEM.md"), take("APPEND_SYSTEM.md"));
+    (replace, append, notices)
+}
+
 /// Reads all instruction files for a session. Blocking. What is `closed`, credentials for example, no
 /// project can make us read.
 pub fn find(places: Places<'_>, closed: &dyn Fn(&Path) -> bool) -> Found {

@@ -13,6 +13,7 @@ pub mod diff;
 pub mod edit;
 pub mod environment;
 pub mod files;
+pub mod find_tools;
 pub mod glob;
 pub mod grep;
 pub mod jobs;
@@ -240,6 +241,7 @@ const SUBAGENT: &str = "subagent";
 /// The rows as the model is told about them, made once per process.
 static SPECS: LazyLock<Arc<[ToolSpec]>> = LazyLock::new(|| {
     let spec = |row: &Row| ToolSpec {
+        deferred: false,
         name: row.name.to_owned(),
         description: row.description.trim_end().to_owned(),
         schema: (row.schema)(),

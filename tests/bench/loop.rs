@@ -85,7 +85,12 @@ struct Look;
 impl Toolbox for Look {
     fn specs(&self) -> Arc<[ToolSpec]> {
         let schema = serde_json::json!({"type": "object"});
-        Arc::from([ToolSpec { name: "look".into(), description: "looks".into(), schema }])
+        Arc::from([ToolSpec {
+            name: "look".into(),
+            description: "looks".into(),
+            schema,
+            deferred: false,
+        }])
     }
 
     fn traits(&self, _name: &str) -> Option<ToolTraits> {

@@ -3,13 +3,15 @@
 
 use std::fs;
 use std::path::Path;
+use std::thread;
+use std::time::Duration;
 
 use serde_json::json;
 
 use crate::panel::{answer, refuse};
 use crate::pty::{Home, Program, Pty, flat, keys};
 use crate::service::{Service, Wire};
-use crate::words::{COMPOSER, MODE, PANEL, RUNNING};
+use crate::words::{COMPOSER, MODE, PANEL, PANEL_GUARD_MS, PANEL_KEYS, RUNNING};
 
 /// The screen of a session with this service.
 fn open(service: &Service, home: &Home, args: &[&str]) -> Pty {
@@ -221,4 +223,28 @@ fn the_footer_shows_the_mode_and_a_failed_call_shows_what_to_change() {
     pty.enter("hello");
     pty.wait_for("ANTHROPIC_API_KEY");
     quit(pty);
+}
+
+/// A run that reached its cap on turns goes on under a higher one, chosen in the panel.
+#[test]
+fn a_run_at_its_limit_goes_on_when_the_limit_is_raised() {
+    let wire = Wire::Messages;
+    let (service, home) = (Service::start(wire), with_notes());
+    let look = || ("read", json!({"file_path": "notes.txt"}));
+    let more = |offset: u64| ("read", json!({"file_path": "notes.txt", "offset": offset}));
+    service.calls("One.", &[look()]).says("Read so far: colour.");
+    service.calls("Two.", &[more(2)]).says("Everything is read now.");
+    let pty = open(&service, &home, &["--max-turns", "2"]);
+    pty.enter("read it all");
+    pty.wait_for("The run reached its limit of 2 turns");
+    pty.wait_for(PANEL_KEYS);
+    thread::sleep(Duration::from_millis(PANEL_GUARD_MS));
+    pty.send("1");
+    pty.send(keys::ENTER);
+    pty.wait_for("Everything is read now.");
+    assert!(!pty.shows("reached its limit"), "{}", pty.picture());
+    quit(pty);
+    service.assert_valid();
+    assert_eq!(service.mock.bodies().len(), 4);
+    assert_eq!(service.said(2).last().unwrap(), "continue");
 }

@@ -1,15 +1,20 @@
-//! The list of scenarios, checked off: every id of a finished group is named by some test, and no
-//! test names an id that does not exist.
+//! The list of scenarios, checked off: every id is named by the comment above some test, and the page
+//! that says by which is up to date.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Groups in which nothing is open any more.
-const FINISHED: [&str; 18] = [
-    "A", "B", "C", "D", "E", "F", "G", "H", "I", "J", "K", "L", "2.1", "2.2", "2.3", "2.6", "2.7",
-    "2.8",
+/// Ids that no test names yet: what they are about is still being built.
+const OPEN: [&str; 6] = ["161", "162", "B15", "M13", "K09", "K10"];
+
+/// The cases of the loop, and those of them that are still open.
+const CASES: [&str; 19] = [
+    "G01", "G02", "G05", "G10", "G11", "G12", "G13", "G14", "G15", "G16", "G19", "G20", "G21",
+    "G22", "G23", "G24", "G25", "G26", "G28",
 ];
+const OPEN_CASES: [&str; 2] = ["G21", "G22"];
 
 /// Ids by group.
 fn groups() -> BTreeMap<String, Vec<String>> {
@@ -67,24 +72,106 @@ fn is_id(word: &str) -> bool {
         && digits.chars().all(|c| c.is_ascii_digit())
 }
 
-fn named_anywhere() -> BTreeSet<String> {
+/// The same for cases: `case G05`, `Cases B06 and B07`.
+fn cases_named(text: &str) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let mut inside = false;
+    for word in text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|w| !w.is_empty()) {
+        match word.to_ascii_lowercase().as_str() {
+            "case" | "cases" => inside = true,
+            "and" if inside => {}
+            _ if inside && is_id(word) => {
+                found.insert(word.to_owned());
+            }
+            _ => inside = false,
+        }
+    }
+    found
+}
+
+/// Where an id is named: `tests/it/x.rs::name_of_the_test`, by id.
+type Places = BTreeMap<String, BTreeSet<String>>;
+
+/// The tests that name an id in the comment above them.
+fn tests_by(ids: fn(&str) -> BTreeSet<String>) -> Places {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut files = Vec::new();
     rust_files(&root.join("tests"), &mut files);
     rust_files(&root.join("src"), &mut files);
     files.retain(|path| !path.ends_with("it/scenarios.rs"));
-    files.iter().flat_map(|path| named(&fs::read_to_string(path).unwrap())).collect()
+    let mut places = Places::new();
+    for path in files {
+        let shown = path.strip_prefix(root).unwrap().display().to_string();
+        let mut comment = String::new();
+        for line in fs::read_to_string(&path).unwrap().lines().map(str::trim) {
+            if let Some(words) = line.strip_prefix("//") {
+                comment.push_str(words.trim_start_matches(['/', '!']));
+                comment.push(' ');
+            } else if let Some((_, rest)) = line.split_once("fn ") {
+                let name: String =
+                    rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+                for id in ids(&std::mem::take(&mut comment)) {
+                    places.entry(id).or_default().insert(format!("{shown}::{name}"));
+                }
+            }
+        }
+    }
+    places
 }
 
 #[test]
-fn every_scenario_of_a_finished_group_has_a_test() {
-    let (groups, named) = (groups(), named_anywhere());
-    let open: Vec<_> = FINISHED
-        .iter()
-        .flat_map(|group| &groups[*group])
-        .filter(|id| !named.contains(*id))
+fn every_scenario_of_the_loop_has_a_test() {
+    let named = tests_by(named);
+    let missing: Vec<_> = groups()
+        .into_values()
+        .flatten()
+        .filter(|id| !named.contains_key(id) && !OPEN.contains(&id.as_str()))
         .collect();
-    assert!(open.is_empty(), "no test names {open:?}");
+    assert!(missing.is_empty(), "no test names {missing:?}");
+}
+
+#[test]
+fn every_case_of_the_loop_has_a_test() {
+    let named = tests_by(cases_named);
+    let missing: Vec<_> = CASES
+        .into_iter()
+        .filter(|id| !named.contains_key(*id) && !OPEN_CASES.contains(id))
+        .collect();
+    assert!(missing.is_empty(), "no test names {missing:?}");
+}
+
+/// One row of the table for each id.
+fn table(ids: &[String], places: &Places) -> String {
+    let mut out = "| id | tests |\n|---|---|\n".to_owned();
+    for id in ids {
+        let tests = places.get(id).map_or_else(String::new, |tests| {
+            tests.iter().map(|test| format!("`{test}`")).collect::<Vec<_>>().join(", ")
+        });
+        writeln!(out, "| {id} | {tests} |").unwrap();
+    }
+    out
+}
+
+/// The page that says which test stands for which scenario. With `CODEBOT_UPDATE_DOCS=1` in the
+/// environment it is written anew.
+#[test]
+fn the_page_of_scenarios_is_fresh() {
+    let scenarios = tests_by(named);
+    let mut text = "# Scenarios and their tests\n\nGenerated from the comments above the tests: \
+                    `CODEBOT_UPDATE_DOCS=1 cargo test --test it scenarios`.\n"
+        .to_owned();
+    for (group, ids) in groups() {
+        write!(text, "\n## {group}\n\n{}", table(&ids, &scenarios)).unwrap();
+    }
+    let cases = CASES.map(str::to_owned);
+    write!(text, "\n## Cases of the loop\n\n{}", table(&cases, &tests_by(cases_named))).unwrap();
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/scenarios.md");
+    if std::env::var_os("CODEBOT_UPDATE_DOCS").is_some() {
+        fs::write(&path, text).unwrap();
+        return;
+    }
+    let stale = "docs/scenarios.md is stale: run with CODEBOT_UPDATE_DOCS=1 to write it anew";
+    assert!(fs::read_to_string(&path).unwrap_or_default() == text, "{stale}");
 }
 
 #[test]
@@ -93,4 +180,6 @@ fn lists_and_cases_in_a_comment_are_told_apart() {
         named("/// Scenarios 3, L10, case B02, scenario 41: because of 7 things. Case G11.");
     assert_eq!(found.into_iter().collect::<Vec<_>>(), ["3", "41", "L10"]);
     assert!(named("scenario one, scenery 4").is_empty());
+    let cases = cases_named("Scenario 55, case G02. Cases B06 and B07; in case of 3");
+    assert_eq!(cases.into_iter().collect::<Vec<_>>(), ["B06", "B07", "G02"]);
 }

@@ -145,6 +145,7 @@ fn words(call: &ToolCall) -> String {
 impl Toolbox for FakeTools {
     fn specs(&self) -> Arc<[ToolSpec]> {
         let spec = |name: &String| ToolSpec {
+            deferred: false,
             name: name.clone(),
             description: String::new(),
             schema: serde_json::json!({"type": "object"}),

@@ -1,7 +1,31 @@
-//! How a run and its context talk about making the view smaller.
+//! How a run and its context talk about the view of a history, and about making it smaller.
 
+use std::sync::Arc;
+
+use super::{ModelInfo, SystemBlock, ToolSpec};
 use crate::kernel::compaction::{Compaction, Step};
-use crate::kernel::message::Usage;
+use crate::kernel::event::Tier;
+use crate::kernel::message::{Message, Usage};
+
+/// For whom a view is made.
+#[derive(Clone, Copy, Debug)]
+pub struct View<'a> {
+    /// The model that will read it.
+    pub model: &'a ModelInfo,
+    /// The tier of the chat. Medium and full get the same bytes.
+    pub tier: Tier,
+    /// The tools it is told about.
+    pub tools: &'a [ToolSpec],
+}
+
+/// The view to send.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Projection {
+    /// System prompt.
+    pub system: Vec<SystemBlock>,
+    /// Messages in order.
+    pub messages: Vec<Arc<Message>>,
+}
 
 /// Why the view should become smaller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -180,6 +180,8 @@ pub struct ToolSpec {
     pub description: String,
     /// JSON schema of the arguments: an object.
     pub schema: Value,
+    /// Whether the model is told of it only after it was found.
+    pub deferred: bool,
 }
 
 /// The normal form of a stream. Blocks stay in order; `index` counts blocks of one answer from 0.

@@ -62,8 +62,9 @@ fn key(store: &mut Store, chord: Chord, last_key_ms: Option<u64>, out: &mut Vec<
     match beneath(store) {
         Focus::Setup => setup(store, chord, out),
         Focus::Overlay if taken => overlay(store, chord, out),
-        Focus::Overlay => composer(store, chord, action, out),
-        Focus::Composer | Focus::Approval | Focus::Closing => composer(store, chord, action, out),
+        Focus::Overlay | Focus::Composer | Focus::Approval | Focus::Closing => {
+            composer(store, chord, action, out);
+        }
     }
 }
 
@@ -166,7 +167,8 @@ fn setup(store: &mut Store, chord: Chord, out: &mut Vec<Effect>) {
 fn overlay(store: &mut Store, chord: Chord, out: &mut Vec<Effect>) {
     match &mut store.overlay {
         Some(Overlay::Context(panel)) => {
-            if !panel.key(chord, store.size.1) {
+            let open = panel.key(chord, store.size.1);
+            if !open {
                 store.overlay = None;
             }
         }

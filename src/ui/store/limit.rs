@@ -154,7 +154,7 @@ impl LimitPanel {
 /// An amount for people.
 fn amount(cap: Cap, value: f64) -> String {
     match cap {
-        Cap::Turns => format!("{value:.0} turn{}", if value == 1.0 { "" } else { "s" }),
+        Cap::Turns => format!("{value:.0} turn{}", if value < 2.0 { "" } else { "s" }),
         Cap::Tokens => format!("{} tokens", grouped(value)),
         Cap::Cost => format!("${value:.2}"),
         Cap::Seconds if value % 60.0 == 0.0 => format!("{:.0} min", value / 60.0),

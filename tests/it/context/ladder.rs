@@ -277,3 +277,39 @@ async fn no_step_changes_a_message() {
     }
     assert!(history.iter().zip(&copy).all(|(now, before)| **now == *before));
 }
+
+/// Case G16: one huge result is cut, not reported as a success that saved nothing.
+#[tokio::test]
+async fn one_huge_result_is_cut_until_it_fits() {
+    let model = info(16_000);
+    let context = context(None);
+    let huge = call("c", "bash", "cat log");
+    let mut history = vec![user("u", "what is wrong?")];
+    history.push(answer("a", "", std::slice::from_ref(&huge)));
+    history.push(result("r", &huge, &"error: 12 ".repeat(90_000)));
+    assert!(context.weigh(&history, view(&model)).used > 16_000);
+    let log = climb(&context, &history, &model, Reason::Routine).await;
+    assert!(log.iter().any(|(step, done)| *step == Step::Mechanical && done.is_ok()), "{log:?}");
+    let weighed = context.weigh(&history, view(&model));
+    assert!(weighed.used < weighed.budget.threshold(), "{}", weighed.used);
+    let shown = shown(&context, &history, &model).await;
+    assert!(shown.iter().any(|message| text(message).contains("what is wrong?")));
+    assert!(text(shown.last().unwrap()).contains("characters left out"));
+}
+
+/// Case G19: no usage, a usage of 0 and an absurd one all fall back to the estimate; a fresh start
+/// compacts nothing.
+#[tokio::test]
+async fn usage_that_is_missing_or_absurd_is_estimated() {
+    let (model, context) = (info(32_000), context(None));
+    for input in [0, 7_600_000] {
+        let usage = Usage { input, output: 3, ..Usage::default() };
+        let history = vec![user("u", "hello"), answer_with("a", "hi", &[], usage)];
+        assert!(context.weigh(&history, view(&model)).used < 20);
+        assert_eq!(climb(&context, &history, &model, Reason::Routine).await, []);
+    }
+    assert_eq!(climb(&context, &Vec::new(), &model, Reason::Routine).await, []);
+    let usage = Usage { input: 100, cache_read: 4000, cache_write: 900, output: 50 };
+    let history = vec![user("u", "hello"), answer_with("a", "hi", &[], usage)];
+    assert_eq!(context.weigh(&history, view(&model)).used, 5050, "cached tokens count once");
+}

@@ -15,7 +15,7 @@ fn system() -> Vec<SystemBlock> {
 
 fn tools() -> Vec<ToolSpec> {
     let (name, description) = ("read".to_owned(), "reads".to_owned());
-    vec![ToolSpec { name, description, schema: json!({"type": "object"}) }]
+    vec![ToolSpec { name, description, schema: json!({"type": "object"}), deferred: false }]
 }
 
 fn of(model: &Arc<Replies>, small: Option<&Arc<Replies>>) -> Summariser {

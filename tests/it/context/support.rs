@@ -8,8 +8,8 @@ use codebot::kernel::compaction::{Compaction, Step};
 use codebot::kernel::error::ModelError;
 use codebot::kernel::event::Tier;
 use codebot::kernel::message::{
-    AssistantMessage, Block, CallStatus, Message, ModelRef, Origin, Stop, Timestamp, ToolCall,
-    ToolMessage, Usage, UserMessage, text_of,
+    AssistantMessage, Block, CallStatus, Message, MessageId, ModelRef, Origin, Stop, Timestamp,
+    ToolCall, ToolMessage, Usage, UserMessage, text_of,
 };
 use codebot::kernel::ports::{
     Context, Model, ModelInfo, ModelStream, Need, Reason, Request, StreamEvent, SystemBlock, View,
@@ -100,8 +100,8 @@ pub(super) fn text(message: &Message) -> String {
     }
 }
 
-pub(super) fn ids(list: &[codebot::kernel::message::MessageId]) -> Vec<&str> {
-    list.iter().map(|id| id.as_str()).collect()
+pub(super) fn ids(list: &[MessageId]) -> Vec<&str> {
+    list.iter().map(MessageId::as_str).collect()
 }
 
 pub(super) const SYSTEM: &str = "You are careful.";

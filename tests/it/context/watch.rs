@@ -18,7 +18,7 @@ fn block(text: &str) -> Vec<SystemBlock> {
 }
 
 fn tool(name: &str) -> ToolSpec {
-    ToolSpec { name: name.into(), description: String::new(), schema: json!({}) }
+    ToolSpec { name: name.into(), description: String::new(), schema: json!({}), deferred: false }
 }
 
 /// What the second of two requests is told to have lost.

@@ -117,3 +117,38 @@ async fn a_second_overflow_in_the_same_turn_is_the_error() {
     lab.context.recoveries.store(100, Ordering::Relaxed);
     assert_eq!(lab.run("go").await.summary().text, "done");
 }
+
+/// Case G15: the main request is too large for ever; every overflow is mended once, the next one
+/// ends the run, and the history is what it was.
+#[tokio::test(start_paused = true)]
+async fn overflow_for_ever_ends_with_the_history_kept() {
+    let mut lab = Lab::with_last(Vec::new(), Some(vec![fail(ModelErrorKind::Overflow)]));
+    lab.history = Lab::new(vec![says("one")]).run("before").await.history();
+    lab.context.recoveries.store(u64::MAX, Ordering::Relaxed);
+    let mut live = lab.run("go").await;
+    for requests in [2, 4] {
+        let summary = live.summary();
+        let error = summary.error.unwrap().message;
+        assert!(error.starts_with("LLM call failed: ContextOverflow: "), "{error}");
+        assert_eq!(lab.model.requests().len(), requests);
+        assert_eq!(live.history()[..2], lab.history);
+        if requests == 2 {
+            live.prompt("again");
+            live.end().await;
+        }
+    }
+    let recoveries = lab.trace.all().iter().filter(|what| *what == "recover").count();
+    assert_eq!(recoveries, 2, "one for each run, not one for each request");
+}
+
+/// Case G16: nothing to be saved is no success; there is no second request of the same size.
+#[tokio::test(start_paused = true)]
+async fn a_recovery_that_gains_nothing_ends_the_run_with_the_reason() {
+    let huge = calls(&[("k", "read", &"x".repeat(900_000))]);
+    let lab = Lab::new(vec![huge, vec![fail(ModelErrorKind::Overflow)]]);
+    let live = lab.run("go").await;
+    assert_eq!(live.summary().reason, EndReason::Error);
+    assert!(live.summary().error.unwrap().message.contains("ContextOverflow"));
+    assert_eq!(lab.model.requests().len(), 2);
+    assert_eq!(live.results()[0].text().len(), 900_000, "the history keeps it");
+}

@@ -281,3 +281,59 @@ async fn every_request_begins_with_the_one_before() {
         assert_eq!(bytes(shared), bytes(&pair[0].messages));
     }
 }
+
+/// Scenario L17: a summary that has seen the turn that is taken back falls with it, so nothing of
+/// that turn is left in the next request.
+#[tokio::test(start_paused = true)]
+async fn a_turn_taken_back_after_a_summary_is_gone_from_the_view_too() {
+    let scripts = vec![says(&long("hello")), says("well, secret"), summary(), says("again")];
+    let lab = Lab::new(scripts);
+    let context = context(&lab);
+    let mut live = start(&lab, &context);
+    talk(&mut live).await;
+    live.handle.send(Command::Compact { focus: String::new() });
+    live.end().await;
+    live.handle.send(Command::Discard);
+    live.until(|event| matches!(event, Event::TakenBack { .. })).await;
+    assert_eq!(live.lines(), ["user:hi".to_owned(), format!("assistant:{}[]", long("hello"))]);
+    live.prompt("next");
+    live.end().await;
+    let lines = lab.request_lines(3);
+    assert!(
+        lines.iter().all(|line| !line.contains("more") && !line.contains("secret")),
+        "{lines:?}"
+    );
+    assert_eq!(lines.last().unwrap(), "user:next");
+}
+
+/// Case G15: a service that says "too large" to everything gets one recovery and then an end with
+/// a reason, also when no summary comes of it; the history stays.
+#[tokio::test(start_paused = true)]
+async fn endless_overflow_ends_after_one_recovery() {
+    let full = || vec![fail(ModelErrorKind::Overflow)];
+    let empty = || vec![text(0, "<summary> </summary>"), done(Stop::EndTurn)];
+    let variants = [
+        // The summary helps nothing; it overflows too; it is empty.
+        vec![full(), summary(), full()],
+        vec![full(), full(), full(), full(), full(), full(), full(), full()],
+        vec![full(), empty(), vec![fail(ModelErrorKind::Server)], full()],
+    ];
+    for scripts in variants {
+        let mut all = vec![says(&long("hello")), says("well")];
+        all.extend(scripts);
+        let lab = Lab::with_last(all, Some(full()));
+        let context = context(&lab);
+        let mut live = start(&lab, &context);
+        talk(&mut live).await;
+        live.prompt("and now?");
+        let end = live.end().await;
+        assert_eq!(end.reason, EndReason::Error);
+        let error = end.error.unwrap().message;
+        assert!(error.starts_with("LLM call failed: ContextOverflow"), "{error}");
+        assert!(lab.model.requests().len() <= 10, "{}", lab.model.requests().len());
+        assert_eq!(live.count(|event| matches!(event, Event::Retry { .. })), 1);
+        let said =
+            |m: &Message| matches!(m, Message::Assistant(a) if a.text().starts_with("hello"));
+        assert!(live.history().iter().any(said), "the history is whole");
+    }
+}

@@ -244,3 +244,37 @@ async fn a_new_chat_starts_without_a_record() {
     live.end().await;
     assert_eq!(kinds(&lab), "----");
 }
+
+/// Words that come while a report is tried again are for the chat after it, which answers them.
+#[tokio::test(start_paused = true)]
+async fn steering_during_the_repeat_of_a_report_is_answered_after_it() {
+    let same = || calls(&[("k", "read", "a")]);
+    let scripts = vec![same(), same(), vec![Act::Cut], says("report"), says("I see")];
+    let mut lab = watched(scripts, None);
+    lab.config.max_turns = 20;
+    lab.config.route =
+        Some(RouteConfig { escalate: false, medium: 3, full: 3, ..RouteConfig::default() });
+    let mut live = lab.start();
+    live.prompt("go");
+    live.until(|event| matches!(event, Event::Retry { .. })).await;
+    live.steer("try it otherwise");
+    live.end().await;
+    let lines = live.lines();
+    let tail = ["assistant:report[]", "user:try it otherwise", "assistant:I see[]"];
+    assert_eq!(lines[lines.len() - 3..], tail);
+    assert_eq!(live.summary().wrap, None);
+}
+
+/// Words that come during the wait before a repeated request begin a new streak like any others.
+#[tokio::test(start_paused = true)]
+async fn steering_before_a_repeated_request_begins_a_new_streak() {
+    let same = || calls(&[("k", "read", "a")]);
+    let scripts = vec![same(), same(), vec![Act::Cut], same(), says("ok")];
+    let lab = watched(scripts, None);
+    let mut live = lab.start();
+    live.prompt("go");
+    live.until(|event| matches!(event, Event::Retry { .. })).await;
+    live.steer("once more");
+    live.end().await;
+    assert_eq!(kinds(&lab), "-----");
+}

@@ -64,27 +64,35 @@ async fn a_fast_call_ends_first_and_is_committed_in_its_place() {
     assert_eq!(ids, ["k1", "k2", "k3"]);
 }
 
-/// Case G24.
+/// Case G24: unsafe calls alone and in order, so that a later look sees what they did; results
+/// in call order, after the answer.
 #[tokio::test(start_paused = true)]
 async fn calls_that_arrive_one_by_one_keep_their_order() {
     let list = ["slow", "slow", "work", "slow", "work"];
     let mut script = Vec::new();
     for (index, tool) in list.into_iter().enumerate() {
         script.push(call(index, &format!("k{index}"), tool, index.to_string().into()));
-        script.push(Act::Wait(30));
+        script.push(Act::Wait(100));
     }
     script.push(done(codebot::kernel::message::Stop::ToolUse));
     let mut lab = Lab::new(vec![script, says("done")]);
     lab.config.max_tool_concurrency = 2;
-    lab.run("go").await;
+    let live = lab.run("go").await;
     let ran = lab.tools.ran();
+    assert_eq!(ran.len(), 5);
+    let order: Vec<String> = live.results().iter().map(ToolMessage::text).collect();
+    assert_eq!(order, ["0", "1", "2", "3", "4"]);
+    let trace = lab.trace.all();
+    let place = |what: &str| trace.iter().position(|other| other == what).unwrap();
+    assert!(place("run k0") < place("commit assistant"), "it started while the model talked");
+    assert!(place("commit assistant") < place("commit k0"));
     for (at, this) in ran.iter().enumerate() {
         let alone = this.tool == "work";
         for other in ran[..at].iter().filter(|other| alone || other.tool == "work") {
             assert!(this.from >= other.to.unwrap(), "{this:?} beside {other:?}");
         }
     }
-    assert_eq!(lab.tools.peak(), 2);
+    assert!(lab.tools.peak() <= 2);
 }
 
 /// Scenario 111.

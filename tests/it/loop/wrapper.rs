@@ -344,3 +344,24 @@ async fn an_answer_that_could_not_be_saved_is_saved_later_with_its_results() {
     let expected = ["user:one", "assistant:[k1]", "tool:k1=a", "user:again", "assistant:two[]"];
     assert_eq!(live.lines(), expected);
 }
+
+/// What was learned in one conversation is not held against the next.
+#[tokio::test(start_paused = true)]
+async fn a_reset_forgets_results_and_failures_too() {
+    let failing = || calls(&[("k1", "fail", "a"), ("k2", "read", "a.txt")]);
+    let mut lab = Lab::new(vec![failing(), says("one"), failing(), says("two")]);
+    lab.config.breaker_limit = 1;
+    lab.tools.change("read", |tool| {
+        tool.cacheable = true;
+        tool.fingerprint = Some("one".to_owned());
+    });
+    let mut live = lab.run("go").await;
+    live.handle.reset().await;
+    // Without words of the user nothing else clears what is known.
+    assert_eq!(live.handle.inject("go on").await, Ok(Injected::Queued));
+    live.handle.send(Command::Continue);
+    live.end().await;
+    let results = live.results();
+    assert!(results[0].text().contains("on fire"), "{}", results[0].text());
+    assert!(!results[1].cached);
+}

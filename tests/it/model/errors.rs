@@ -36,6 +36,7 @@ async fn a_wrong_key_names_the_variable_to_set() {
     assert!(error.message.ends_with("set api_key under [providers.own] in the config file"));
 }
 
+/// Scenario 148: 529 is a want of room.
 #[tokio::test]
 async fn statuses_have_classes() {
     for (status, kind) in [
@@ -84,6 +85,7 @@ async fn a_full_context_is_recognised_before_the_status() {
     assert_eq!(error.kind, Kind::Overflow);
 }
 
+/// Scenario 148.
 #[tokio::test]
 async fn an_empty_account_is_no_rate_limit() {
     let words = "You exceeded your current quota, please check your plan and billing details.";
@@ -202,4 +204,13 @@ async fn a_failed_request_is_not_repeated_here() {
     mock.push(refusal(503, "server_error", "x", "down")).push(text("ok"));
     failure(&mock, GPT).await;
     assert_eq!(mock.requests().len(), 1);
+}
+
+/// Scenario 148: silence inside a stream is told from a service that does not answer at all.
+#[tokio::test]
+async fn silence_in_a_stream_is_no_plain_timeout() {
+    let mock = MockLlm::start().await;
+    let begun = super::mock_llm::anthropic::message_start(1);
+    mock.push(super::mock_llm::anthropic::events(vec![begun]).stalled());
+    assert_eq!(failure(&mock, CLAUDE).await.kind, Kind::StreamIdle);
 }

@@ -48,6 +48,7 @@ async fn schemas_are_reduced_to_what_the_service_takes() {
         },
     });
     let tool = |name: &str, schema: &Value| ToolSpec {
+        deferred: false,
         name: name.to_owned(),
         description: "d".to_owned(),
         schema: schema.clone(),

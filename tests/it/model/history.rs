@@ -95,7 +95,7 @@ async fn an_id_used_in_every_round_keeps_every_result_once() {
     assert_eq!(ids, ["c0", "c0_1", "c0_2", "c0_3", "c0_4"]);
 }
 
-/// Case B08.
+/// Case B08, scenario 159: blank and mere thought of nobody we can prove.
 #[tokio::test]
 async fn empty_answers_are_dropped_and_their_neighbours_merge() {
     for blocks in [
@@ -135,7 +135,7 @@ async fn blank_text_never_leaves() {
     assert_eq!(gpt[4]["content"], "go");
 }
 
-/// Case B19.
+/// Case B19, scenario 159: long ids are cut, in call and result alike.
 #[tokio::test]
 async fn illegal_ids_are_rewritten_alike_in_call_and_result() {
     let long = "x".repeat(120);
@@ -223,6 +223,26 @@ async fn pictures_are_sent_only_to_models_that_see() {
         "look\n\n[image/png left out: this model does not take images]"
     );
     assert_eq!(messages[2]["content"], "[image/png left out: this model does not take images]");
+}
+
+/// Scenario 160.
+#[tokio::test]
+async fn long_ids_that_are_equal_after_cutting_stay_apart() {
+    let ids = ["a", "b"].map(|end| format!("{}{end}", "x".repeat(100)));
+    let calls = ids.iter().map(|id| call(id, "read", json!({}))).collect();
+    let mut history = vec![user("hi"), assistant(calls)];
+    history.extend(ids.iter().map(|id| result(id, &id[99..])));
+    let (claude, gpt) = sent(history).await;
+    let uses = |at: usize| claude[1]["content"][at]["id"].clone();
+    assert_ne!(uses(0), uses(1));
+    for (at, text) in ["xa", "xb"].into_iter().enumerate() {
+        let answer = &claude[2]["content"][at];
+        assert_eq!(
+            (&answer["tool_use_id"], &answer["content"][0]["text"]),
+            (&uses(at), &json!(text))
+        );
+        assert_eq!(gpt[2 + at]["tool_call_id"], gpt[1]["tool_calls"][at]["id"]);
+    }
 }
 
 #[tokio::test]

@@ -1,6 +1,7 @@
 //! Cache marks of the messages format: where they stand, and where they never do.
 
 use codebot::kernel::message::{Block, Message};
+use codebot::kernel::ports::{Request, ToolChoice};
 use serde_json::{Value, json};
 
 use super::mock_llm::{MockLlm, anthropic};
@@ -46,4 +47,57 @@ async fn there_are_four_marks_at_most() {
     let history = [asked(), vec![result("toolu_1", "alpha")]].concat();
     let (_, body) = marks(history).await;
     assert_eq!(body.to_string().matches("cache_control").count(), 4);
+}
+
+/// Scenario 152: what is sent is made anew; the request stays as it was, and the same request gives
+/// the same bytes.
+#[tokio::test]
+async fn marks_change_nothing_of_the_request() {
+    let mock = MockLlm::start().await;
+    let history = [asked(), vec![result("toolu_1", "alpha"), user("more")]].concat();
+    let request = full_request(history);
+    let before = request.clone();
+    for _ in 0..2 {
+        mock.push(anthropic::text("ok"));
+        assert_eq!(ask(&model(&mock, CLAUDE), request.clone()).await.error, None);
+    }
+    assert_eq!(request, before);
+    let bodies = mock.bodies();
+    assert_eq!(bodies[0].to_string(), bodies[1].to_string());
+    assert_eq!(bodies[0]["max_tokens"].as_u64().map(|tokens| tokens > 0), Some(true));
+}
+
+/// Scenario 153: without messages there is nothing to mark among them.
+#[tokio::test]
+async fn a_request_of_system_text_alone_has_no_mark_in_messages() {
+    let mock = MockLlm::start().await;
+    mock.push(anthropic::text("ok"));
+    // Services refuse it; what counts is what was sent.
+    let _refused = ask(&model(&mock, CLAUDE), full_request(Vec::new())).await;
+    let body = mock.bodies().remove(0);
+    assert_eq!(body["messages"], json!([]));
+    assert_eq!(body.to_string().matches("cache_control").count(), 2, "system and tools");
+}
+
+/// Scenario 154: a side question over the same conversation shares model, system text, tools and
+/// the messages with their last mark; one option says that it wants text only.
+#[tokio::test]
+async fn a_side_question_shares_the_cached_prefix() {
+    let history = [asked(), vec![result("toolu_1", "alpha")]].concat();
+    let (_, main) = marks(history.clone()).await;
+    let mock = MockLlm::start().await;
+    mock.push(anthropic::text("ok"));
+    let fork = Request {
+        reminder: Some("Sum it up.".to_owned()),
+        tool_choice: ToolChoice::None,
+        ..full_request(history)
+    };
+    assert_eq!(ask(&model(&mock, CLAUDE), fork).await.error, None);
+    let mut fork = mock.bodies().remove(0);
+    let fields = fork.as_object_mut().unwrap();
+    assert_eq!(fields.remove("tool_choice"), Some(json!({"type": "none"})));
+    let last = fork["messages"].as_array_mut().unwrap().last_mut().unwrap();
+    let added = last["content"].as_array_mut().unwrap().pop();
+    assert_eq!(added, Some(json!({"type": "text", "text": "Sum it up."})));
+    assert_eq!(fork, main);
 }

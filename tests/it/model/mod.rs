@@ -14,7 +14,7 @@ mod marks;
 mod probe;
 mod resolve;
 mod sse;
-mod support;
+pub(crate) mod support;
 mod wire_anthropic;
 mod wire_gemini;
 mod wire_openai;

@@ -186,6 +186,7 @@ pub(crate) fn request(messages: Vec<Message>) -> Request {
 pub(crate) fn full_request(messages: Vec<Message>) -> Request {
     let system = |text: &str, cache| SystemBlock { text: text.to_owned(), cache };
     let tool = |name: &str, description: &str, schema: Value| ToolSpec {
+        deferred: false,
         name: name.to_owned(),
         description: description.to_owned(),
         schema,

@@ -257,7 +257,7 @@ async fn redacted_thinking_makes_a_round_trip() {
     assert_eq!(mock.bodies()[1]["messages"][1]["content"][0], redacted);
 }
 
-/// Case B17.
+/// Case B17, scenario 159: thinking goes back to its maker only.
 #[tokio::test]
 async fn signatures_of_another_provider_are_left_out() {
     let mock = MockLlm::start().await;

@@ -8,7 +8,7 @@ use codebot::config::error::ConfigError;
 use codebot::config::keys::{KEYS, markdown, nearest};
 use codebot::config::load::{Flags, Loaded, Source, load};
 use codebot::config::paths::Paths;
-use codebot::config::schema::{Config, Dose, ToolStart};
+use codebot::config::schema::{Config, Dose, PromptPlace, ToolStart};
 use codebot::kernel::command::Mode;
 use codebot::kernel::ports::Effort;
 
@@ -150,6 +150,11 @@ continue_partial = false
 start = "read_only"
 max_concurrency = 2
 bash_timeout_s = 5
+[context]
+result_tokens = 9000
+results_tokens = 40000
+[prompt]
+dynamic = "turn_context"
 [background]
 wake = true
 [ui]
@@ -173,6 +178,8 @@ reduced_motion = true
     assert_eq!((config.limits.max_cost, config.limits.max_minutes), (Some(1.5), Some(3)));
     assert_eq!((config.route.medium, config.route.fast[0].as_str()), (5, "what time*"));
     assert_eq!(config.tools.start, ToolStart::ReadOnly);
+    assert_eq!((config.context.result_tokens, config.context.results_tokens), (9000, 40_000));
+    assert_eq!(config.prompt.dynamic, PromptPlace::TurnContext);
     assert!(config.background.wake);
     assert_eq!(config.ui.theme, "light");
     // The file above sets every key that there is.

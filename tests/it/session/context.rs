@@ -57,3 +57,33 @@ async fn the_system_bytes_are_the_same_every_time_and_the_history_is_whole() {
     let second = context.project(&history[..1], view).await.unwrap();
     assert_eq!(second.system, first.system);
 }
+
+/// Both places of the session's facts, and the short prompt of a quick look.
+#[tokio::test]
+async fn the_facts_stand_in_the_system_prompt_or_in_front_of_the_first_words() {
+    let block = |text: &str, cache| SystemBlock { text: text.into(), cache };
+    let whole = || vec![block("stable", true), block("facts", false)];
+    let model = ModelInfo {
+        model: ModelRef::default(),
+        context_window: 1000,
+        max_output: 100,
+        price: None,
+        vision: false,
+    };
+    let history = [user("u1", "one"), assistant("a1", "two", &[]), user("u2", "x")].map(Arc::new);
+    let context = SessionContext::new(whole()).with_fast(vec![block("short", true)]);
+    let full = View { model: &model, tier: Tier::Full, tools: &[] };
+    assert_eq!(context.project(&history, full).await.unwrap().system, whole());
+    let medium = View { tier: Tier::Medium, ..full };
+    assert_eq!(context.project(&history, medium).await.unwrap().system, whole());
+    let fast = View { tier: Tier::Fast, ..full };
+    assert_eq!(context.project(&history, fast).await.unwrap().system, [block("short", true)]);
+    let context = SessionContext::new(whole()).with_turn_context(true);
+    for messages in [&history[..1], &history[..]] {
+        let sent = context.project(messages, full).await.unwrap();
+        assert_eq!(sent.system, [block("stable", true)]);
+        let Message::User(first) = &*sent.messages[0] else { panic!() };
+        assert_eq!(first.blocks, [Block::text("facts"), Block::text("one")]);
+        assert_eq!(sent.messages[1..], messages[1..]);
+    }
+}

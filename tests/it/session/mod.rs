@@ -1,5 +1,6 @@
 //! Journal, configuration, prompt and context.
 
+mod compaction;
 mod config;
 mod config_edit;
 mod context;

@@ -1,9 +1,10 @@
 //! The system prompt: order, size, stable bytes, no foreign tags.
 
 use codebot::prompt::assemble::{
-    PromptInput, SectionKind, SessionFacts, day_of, escape_tags, sections, system_blocks,
+    PromptInput, SectionKind, SessionFacts, day_of, escape_tags, fast_blocks, sections,
+    system_blocks,
 };
-use codebot::prompt::instructions::Instruction;
+use codebot::prompt::instructions::{Instruction, own_prompt};
 
 use super::support::START;
 
@@ -22,6 +23,7 @@ fn input() -> PromptInput {
             model: "demo/m".into(),
             branch: Some("main".into()),
         },
+        ..PromptInput::default()
     }
 }
 
@@ -98,4 +100,36 @@ fn tags_from_files_are_harmless_and_code_is_not_touched() {
     assert_eq!(blocks[0].text.matches("</instructions>").count(), 2);
     assert_eq!(blocks[1].text.matches("</session>").count(), 1);
     assert_eq!(blocks[1].text.matches("\nGit branch").count(), 1);
+}
+
+/// Scenario F03: a quick look is told who it is and where, and what the user always wants said.
+#[test]
+fn a_quick_look_has_a_short_prompt() {
+    let mut input = input();
+    input.append = Some("Answer in French.".into());
+    let fast = fast_blocks(&input);
+    assert!(fast[0].text.len() < 800, "{} bytes", fast[0].text.len());
+    assert!(fast[0].text.contains("<soul>") && fast[0].text.contains("Answer in French."));
+    for absent in ["<agent_protocols>", "<tools_reference>", "<instructions"] {
+        assert!(!fast[0].text.contains(absent), "{absent}");
+    }
+    assert_eq!(fast[1], system_blocks(&input)[1]);
+}
+
+/// The user's own prompt stands in place of ours, or after it; instruction files stay.
+#[test]
+fn the_user_may_replace_or_extend_the_prompt() {
+    let dir = tempfile::tempdir().unwrap();
+    assert_eq!(own_prompt(dir.path()), (None, None, Vec::new()));
+    std::fs::write(dir.path().join("SYSTEM.md"), "You are a poet.\n").unwrap();
+    std::fs::write(dir.path().join("APPEND_SYSTEM.md"), "Rhyme.").unwrap();
+    let (replace, append, notices) = own_prompt(dir.path());
+    assert_eq!(notices, Vec::<String>::new());
+    let input = PromptInput { replace, append, ..input() };
+    let text = &system_blocks(&input)[0].text;
+    assert!(text.starts_with("You are a poet.\n\nRhyme.\n\n<instructions"), "{text}");
+    assert!(!text.contains("<soul>") && text.contains("use tabs"));
+    std::fs::remove_file(dir.path().join("SYSTEM.md")).unwrap();
+    std::fs::create_dir(dir.path().join("SYSTEM.md")).unwrap();
+    assert_eq!(own_prompt(dir.path()).2.len(), 1, "what can't be read is told");
 }

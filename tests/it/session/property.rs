@@ -18,6 +18,8 @@ enum Step {
     Tools(usize, usize, String),
     /// An answer that was dropped after some calls had started.
     Dropped(usize),
+    /// The newest words of the user and all after them are taken back.
+    TakenBack,
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -28,6 +30,7 @@ fn step() -> impl Strategy<Value = Step> {
         text().prop_map(Step::Answer),
         (1..4_usize, 0..4_usize, text()).prop_map(|(n, early, text)| Step::Tools(n, early, text)),
         (1..3_usize).prop_map(Step::Dropped),
+        Just(Step::TakenBack),
     ]
 }
 
@@ -54,6 +57,13 @@ fn live(steps: &[Step]) -> (Vec<Record>, Vec<Message>) {
                     records.push(said(result(&format!("t{n}-{i}"), call, text)));
                 }
             }
+            Step::TakenBack => {
+                let history = spoken(&records);
+                let written = |message: &Message| matches!(message, Message::User(_));
+                let at = history.iter().rposition(written).unwrap_or(history.len());
+                let ids = history[at..].iter().map(|message| message.id().clone()).collect();
+                records.push(Record::TakenBack { ids });
+            }
             Step::Dropped(count) => {
                 let calls: Vec<_> = calls(*count).collect();
                 records.extend(calls.iter().enumerate().map(|(i, call)| intent(turn, i, call)));
@@ -61,14 +71,24 @@ fn live(steps: &[Step]) -> (Vec<Record>, Vec<Message>) {
             }
         }
     }
-    let history = records
-        .iter()
-        .filter_map(|record| match record {
-            Record::Message { message } => Some(message.clone()),
-            _ => None,
-        })
-        .collect();
+    let history = spoken(&records);
     (records, history)
+}
+
+/// The messages of the records that nobody took back.
+fn spoken(records: &[Record]) -> Vec<Message> {
+    let mut history: Vec<Message> = Vec::new();
+    for record in records {
+        match record {
+            Record::Message { message } => history.push(message.clone()),
+            Record::TakenBack { ids } => history.retain(|message| !ids.contains(message.id())),
+            Record::Intent { .. }
+            | Record::Discarded { .. }
+            | Record::Compaction { .. }
+            | Record::CompactionUndone { .. } => {}
+        }
+    }
+    history
 }
 
 fn write(state: &std::path::Path, records: &[Record], flush: &[bool]) -> std::path::PathBuf {
@@ -108,6 +128,7 @@ fn any_record() -> impl Strategy<Value = Record> {
             turn,
             call_ids: vec![id.as_str().into()],
         }),
+        any::<String>().prop_map(|id| taken_back(&[id.as_str()])),
     ]
 }
 

@@ -174,3 +174,31 @@ async fn ids_made_by_a_reload_are_distinct() {
     let ids: std::collections::HashSet<_> = loaded.history.iter().map(Message::id).collect();
     assert_eq!(ids.len(), loaded.history.len());
 }
+
+/// Scenario L17: a turn that was taken back stays away, with the answers that a reload had made up
+/// for it.
+#[tokio::test]
+async fn a_turn_taken_back_does_not_come_again() {
+    let k1 = call("k1", "bash");
+    let records = [
+        said(user("u1", "go")),
+        said(assistant("a1", "done", &[])),
+        said(user("u2", "more")),
+        said(assistant("a2", "", std::slice::from_ref(&k1))),
+        intent(1, 0, &k1),
+    ];
+    let open = reloaded(&records).await;
+    let ids: Vec<&str> = open.history[2..].iter().map(|message| message.id().as_str()).collect();
+    assert_eq!(ids.len(), 3, "with the answer that was made up");
+    let gone = [records.to_vec(), vec![taken_back(&ids), said(user("u3", "else"))]].concat();
+    let loaded = reloaded(&gone).await;
+    let expected = [user("u1", "go"), assistant("a1", "done", &[]), user("u3", "else")];
+    assert_eq!(loaded.history, expected);
+    assert!(loaded.warnings.is_empty() && loaded.open_intents.is_empty());
+    // A start whose answer was never saved is told by a message that can go as well.
+    let lost = [said(user("u1", "go")), intent(1, 0, &k1)];
+    let told = reloaded(&lost).await.history[1].id().clone();
+    let gone = [lost.to_vec(), vec![taken_back(&["u1", told.as_str()])]].concat();
+    let loaded = reloaded(&gone).await;
+    assert!(loaded.history.is_empty() && loaded.warnings.is_empty());
+}

@@ -73,6 +73,10 @@ pub(super) fn discarded(turn: u32, calls: &[&ToolCall]) -> Record {
     Record::Discarded { run: RunId::from("r1"), turn, call_ids }
 }
 
+pub(super) fn taken_back(ids: &[&str]) -> Record {
+    Record::TakenBack { ids: ids.iter().map(|id| MessageId::from(*id)).collect() }
+}
+
 pub(super) fn new_session(state: &Path, cwd: &Path, id: &str) -> NewSession {
     NewSession {
         state_dir: state.to_path_buf(),

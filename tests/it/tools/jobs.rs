@@ -107,6 +107,23 @@ async fn long_output_is_short_in_the_news_and_whole_in_its_file() {
     assert!(beyond.ends_with("[no line 4000 yet: there are 3000 lines]"), "{beyond}");
 }
 
+/// Scenario B08: names are given here and never twice, so the same work can be started again both
+/// while it runs and after its end.
+#[tokio::test]
+async fn the_same_command_twice_is_two_tasks() {
+    let desk = Desk::new();
+    let names = |told: &str| told.starts_with("Started in the background as task ");
+    for _ in 0..2 {
+        assert!(names(&start(&desk, "exec sleep 66.2").await));
+    }
+    desk.tools.stop_all();
+    end(&desk).await;
+    assert!(names(&start(&desk, "exec sleep 66.2").await));
+    let ids: Vec<String> = desk.tools.jobs().all().iter().map(|job| job.id.clone()).collect();
+    assert_eq!(ids, ["1", "2", "3"]);
+    desk.tools.stop_all();
+}
+
 /// Scenario B12: as long as nothing happens the same question has the same answer.
 #[tokio::test]
 async fn equal_states_of_a_task_give_equal_answers() {

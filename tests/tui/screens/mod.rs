@@ -3,7 +3,9 @@
 mod approvals;
 mod composing;
 mod keys;
+mod limits;
 mod looks;
+mod meter;
 mod pastes;
 mod queueing;
 mod sizes;
