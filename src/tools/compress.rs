@@ -2,8 +2,10 @@
 //! short is cut; whatever happens, the whole text is in a file that the result names. Failures are
 //! never touched: their every word may matter.
 
+use std::collections::VecDeque;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures_util::StreamExt;
@@ -23,6 +25,9 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// Characters of the text that the model is shown at most; beyond it gets beginning and end.
 const SHOWN: usize = 60_000;
 
+/// Short forms that are remembered.
+const REMEMBERED: usize = 32;
+
 const TASK: &str = include_str!("../../assets/prompts/compress.md");
 
 /// Makes texts short.
@@ -30,6 +35,8 @@ const TASK: &str = include_str!("../../assets/prompts/compress.md");
 pub struct Compressor {
     model: Arc<dyn Model>,
     patience: Duration,
+    /// Short forms made so far: the same output again gets the same words, unasked.
+    made: Arc<Mutex<VecDeque<(u64, String)>>>,
 }
 
 /// A text that is too long.
@@ -46,7 +53,7 @@ pub struct Long<'a> {
 impl Compressor {
     /// One that asks this model.
     pub fn new(model: Arc<dyn Model>) -> Self {
-        Self { model, patience: PATIENCE }
+        Self { model, patience: PATIENCE, made: Arc::default() }
     }
 
     /// Waits so long for the model instead of 30 s.
@@ -72,7 +79,7 @@ impl Compressor {
             () = tokio::time::sleep(self.patience) => {
                 Err(format!("no answer within {} s", self.patience.as_secs_f32()))
             }
-            asked = self.ask(long, aside) => asked,
+            asked = self.short(long, aside) => asked,
         };
         match asked {
             Ok(short) => {
@@ -89,7 +96,26 @@ impl Compressor {
         }
     }
 
-    /// What the model makes of it.
+    /// What the model makes of it, or made of it before.
+    async fn short(&self, long: &Long<'_>, aside: &Aside) -> Result<String, String> {
+        let mut hasher = DefaultHasher::new();
+        (long.of, long.text).hash(&mut hasher);
+        let key = hasher.finish();
+        let known = |made: &VecDeque<(u64, String)>| {
+            made.iter().find(|(of, _)| *of == key).map(|(_, short)| short.clone())
+        };
+        if let Some(short) = known(&self.made.lock().unwrap_or_else(PoisonError::into_inner)) {
+            return Ok(short);
+        }
+        let short = self.ask(long, aside).await?;
+        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        if made.len() == REMEMBERED {
+            made.pop_front();
+        }
+        made.push_back((key, short.clone()));
+        Ok(short)
+    }
+
     async fn ask(&self, long: &Long<'_>, aside: &Aside) -> Result<String, String> {
         let request = Request {
             system: vec![SystemBlock { text: TASK.trim_end().to_owned(), cache: false }],

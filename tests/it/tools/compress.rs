@@ -132,6 +132,22 @@ async fn output_above_the_limit_is_summarised_and_kept_whole_in_a_file() {
     assert_eq!((spent.input, spent.output), (900, 40), "the last count is the total");
 }
 
+/// Scenario K09: the same long result twice is made short once and reads the same both times; any
+/// tool whose results are summarised goes this way.
+#[tokio::test]
+async fn the_same_long_result_twice_gets_the_same_words() {
+    let small = Small::new(Does::Say("all fine".into()));
+    let desk = desk(&small, PATIENCE);
+    let first = text(&run(&desk, "bash", chars(5000)).await.0);
+    let second = text(&run(&desk, "bash", chars(5000)).await.0);
+    let words = |text: &str| text.split("; full text").next().unwrap().to_owned();
+    assert_eq!(words(&first), words(&second));
+    assert_eq!(small.asked(), 1);
+    let other = text(&run(&desk, "bash", chars(5001)).await.0);
+    assert!(other.contains("5001 characters"), "{other}");
+    assert_eq!(small.asked(), 2);
+}
+
 /// The model is shown the whole output where that was already in a file, and the command.
 #[tokio::test]
 async fn a_very_long_output_is_read_from_its_file() {

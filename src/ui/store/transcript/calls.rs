@@ -28,6 +28,7 @@ const MAIN_ARGS: &[&str] = &[
     "path",
     "query",
     "url",
+    "task",
     "description",
     "name",
     "question",

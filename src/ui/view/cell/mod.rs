@@ -1,6 +1,7 @@
 //! One file per kind of cell: content in, rows out. Rows carry roles, not colours. Answers and
 //! opened reasoning are laid out piece by piece, everything else as a whole.
 
+pub mod agent;
 pub mod assistant;
 pub mod bash;
 pub mod edit;
@@ -86,6 +87,7 @@ pub fn rows(kind: &CellKind, look: Look) -> Vec<Row> {
 
 fn tool_rows(tool: &ToolCell, look: Look) -> Vec<Row> {
     match kind_of(tool) {
+        Kind::Agent => agent::rows(tool, look),
         Kind::Bash => bash::rows(tool, look),
         Kind::Edit => edit::rows(tool, look),
         Kind::Read => read::rows(tool, look),
@@ -96,6 +98,7 @@ fn tool_rows(tool: &ToolCell, look: Look) -> Vec<Row> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
+    Agent,
     Bash,
     Edit,
     Read,
@@ -105,6 +108,7 @@ enum Kind {
 
 fn kind_of(tool: &ToolCell) -> Kind {
     match tool.name.as_str() {
+        "subagent" => Kind::Agent,
         "bash" => Kind::Bash,
         "edit" | "write" | "multi_edit" | "patch" => Kind::Edit,
         "read" => Kind::Read,
