@@ -93,7 +93,7 @@ fn report(summary: Option<&RunSummary>, notes: &[String]) -> Report {
         "[the agent ended without a word]".clone_into(&mut text);
     }
     for note in notes {
-        text.push_str(&format!("\n[{note}]"));
+        text.extend(["\n[", note, "]"]);
     }
     Report { text, end }
 }

@@ -30,6 +30,7 @@ pub mod read;
 pub mod reference;
 pub mod replace;
 pub mod schema;
+pub mod setting;
 pub mod stamps;
 pub mod subagent;
 pub mod task_list;
@@ -42,9 +43,8 @@ pub mod write;
 
 use std::fmt::Debug;
 use std::future::Future;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, LazyLock, OnceLock};
-use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use schemars::JsonSchema;
@@ -63,8 +63,8 @@ use crate::kernel::ports::{
 
 use bench::Bench;
 use compress::Compressor;
-use delegate::Delegates;
 use jobs::Jobs;
+pub use setting::{Closed, ToolsConfig};
 
 /// One kind of call the model can make.
 pub trait Tool {
@@ -249,72 +249,6 @@ static SPECS: LazyLock<Arc<[ToolSpec]>> = LazyLock::new(|| {
     TABLE.iter().map(spec).collect()
 });
 
-/// Which files a search through many passes over, asked with absolute paths; see [`ToolsConfig`].
-#[derive(Clone)]
-pub struct Closed(Arc<dyn Fn(&Path) -> bool + Send + Sync>);
-
-impl Closed {
-    /// The files for which `closed` is true.
-    pub fn new(closed: impl Fn(&Path) -> bool + Send + Sync + 'static) -> Self {
-        Self(Arc::new(closed))
-    }
-
-    /// Whether this file is passed over.
-    pub fn covers(&self, path: &Path) -> bool {
-        (self.0)(path)
-    }
-}
-
-impl Debug for Closed {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Closed")
-    }
-}
-
-/// Where and how the tools work.
-#[derive(Clone, Debug)]
-pub struct ToolsConfig {
-    /// The folder that relative paths start from and commands run in.
-    pub workspace: PathBuf,
-    /// Where long results are saved; created when first needed.
-    pub spill_dir: PathBuf,
-    /// Values that no result and no saved file may contain. Values under 8 bytes are ignored.
-    pub secret_values: Vec<String>,
-    /// Environment variables that commands do not get, beside the keys of known providers.
-    pub secret_env: Vec<String>,
-    /// Files that a search does not look into unless it is told their name: whoever allowed the
-    /// search did not think of them. Default none.
-    pub closed: Closed,
-    /// The shell that runs command lines. Default `bash`.
-    pub shell: PathBuf,
-    /// How long a command may run when the call does not say. Default 120 s.
-    pub timeout: Duration,
-    /// What makes long output short; without it long output is cut. Default none.
-    pub compressor: Option<Compressor>,
-    /// Who runs agents; without, there is no tool for it. Default none.
-    pub team: Option<Arc<dyn Delegates>>,
-    /// The only tools there are, by name. Default all.
-    pub only: Option<Vec<String>>,
-}
-
-impl ToolsConfig {
-    /// The defaults for that workspace and that folder of saved results.
-    pub fn new(workspace: impl Into<PathBuf>, spill_dir: impl Into<PathBuf>) -> Self {
-        Self {
-            workspace: workspace.into(),
-            spill_dir: spill_dir.into(),
-            secret_values: Vec::new(),
-            secret_env: Vec::new(),
-            closed: Closed::new(|_| false),
-            shell: PathBuf::from("bash"),
-            timeout: Duration::from_mins(2),
-            compressor: None,
-            team: None,
-            only: None,
-        }
-    }
-}
-
 /// The tools of one session. Dropping it stops every process that a tool started.
 #[derive(Debug)]
 pub struct Tools {
@@ -344,7 +278,7 @@ impl Tools {
         {
             spec.description.push_str("\n\nKinds of agents:");
             for (name, what) in team.kinds() {
-                spec.description.push_str(&format!("\n- {name}: {what}"));
+                spec.description.extend(["\n- ", &name, ": ", &what]);
             }
         }
         specs.into()

@@ -1,6 +1,7 @@
 //! `subagent`: one task, several side by side, or a chain, each for an agent of its own. This file
 //! knows the forms a call can take; who the agents are and how they run is the team's business.
 
+use std::fmt::Write;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures_util::future::join_all;
@@ -169,7 +170,7 @@ impl Order {
             let watch = Watcher { progress: board.sink(at), ..watch.clone() };
             self.team.run(self.errand(task.clone()), watch)
         });
-        together(&tasks, join_all(runs).await)
+        together(&tasks, &join_all(runs).await)
     }
 
     async fn one_by_one(&self, tasks: Vec<String>, watch: &Watcher) -> Report {
@@ -193,7 +194,7 @@ impl Order {
 }
 
 /// One text of several reports, in the order of their tasks.
-fn together(tasks: &[String], reports: Vec<Report>) -> Report {
+fn together(tasks: &[String], reports: &[Report]) -> Report {
     let all = |end| reports.iter().all(|report| report.end == end);
     let end = if all(ReportEnd::Failed) {
         ReportEnd::Failed
@@ -202,7 +203,7 @@ fn together(tasks: &[String], reports: Vec<Report>) -> Report {
     } else {
         ReportEnd::Answered
     };
-    let parts = tasks.iter().zip(&reports).enumerate().map(|(at, (task, report))| {
+    let parts = tasks.iter().zip(reports).enumerate().map(|(at, (task, report))| {
         let how = match report.end {
             ReportEnd::Answered => "",
             ReportEnd::Cancelled => " (cancelled)",
@@ -243,9 +244,10 @@ impl Board {
         let mut tail = String::new();
         for (at, (title, (text, _))) in self.titles.iter().zip(&lines).enumerate() {
             let newest: Vec<&str> = text.lines().rev().take(LIVE_ROWS - 1).collect();
-            tail.push_str(&format!("{}. {title}\n", at + 1));
+            // Writing into a string can't fail.
+            let _ = writeln!(tail, "{}. {title}", at + 1);
             for line in newest.into_iter().rev() {
-                tail.push_str(&format!("   {line}\n"));
+                tail.extend(["   ", line, "\n"]);
             }
         }
         self.out.send(Progress::Output { tail, bytes });

@@ -128,7 +128,7 @@ fn alternatives(choices: &[Value], words: Option<Value>, root: &Value, depth: us
     let mut kept: Vec<Value> = choices
         .iter()
         .filter(|choice| !is_null(choice))
-        .map(|choice| reduce(choice, root, depth - 1))
+        .flat_map(|choice| flat(reduce(choice, root, depth - 1)))
         .collect();
     if let Some(first) = kept.first_mut().and_then(Value::as_object_mut) {
         if nullable {
@@ -143,6 +143,14 @@ fn alternatives(choices: &[Value], words: Option<Value>, root: &Value, depth: us
         0 => json!({"type": "string", "nullable": true}),
         1 => kept.remove(0),
         _ => json!({"anyOf": kept}),
+    }
+}
+
+/// A list of alternatives as its members, so that none stands inside another.
+fn flat(mut schema: Value) -> Vec<Value> {
+    match schema.get_mut("anyOf").map(Value::take) {
+        Some(Value::Array(inner)) => inner,
+        _ => vec![schema],
     }
 }
 

@@ -8,7 +8,7 @@ use codebot::kernel::agent::{Agent, AgentConfig};
 use codebot::kernel::command::{Answer, Command};
 use codebot::kernel::event::{EndReason, Event, Purpose, RunSummary};
 use codebot::kernel::message::{Block, CallStatus, Stop, ToolMessage};
-use codebot::kernel::ports::{NoNotices, Notices, Ports, ProgressSink};
+use codebot::kernel::ports::{Aside, NoNotices, Notices, Ports, ProgressSink};
 use codebot::team::crew::{Crew, Fitted, Fitting, Outfit};
 use codebot::team::desk::Desk;
 use codebot::team::gate::ChildGate;
@@ -143,7 +143,7 @@ impl Live {
 }
 
 fn watcher(cancel: &CancellationToken) -> Watcher {
-    Watcher { cancel: cancel.clone(), progress: ProgressSink::none(), aside: Default::default() }
+    Watcher { cancel: cancel.clone(), progress: ProgressSink::none(), aside: Aside::default() }
 }
 
 fn task(words: &str) -> Errand {

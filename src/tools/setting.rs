@@ -1,0 +1,75 @@
+//! Where and how the tools of a session work. Whoever opens the session fills it in.
+
+use std::fmt::Debug;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::compress::Compressor;
+use super::delegate::Delegates;
+
+/// Which files a search through many passes over, asked with absolute paths; see [`ToolsConfig`].
+#[derive(Clone)]
+pub struct Closed(Arc<dyn Fn(&Path) -> bool + Send + Sync>);
+
+impl Closed {
+    /// The files for which `closed` is true.
+    pub fn new(closed: impl Fn(&Path) -> bool + Send + Sync + 'static) -> Self {
+        Self(Arc::new(closed))
+    }
+
+    /// Whether this file is passed over.
+    pub fn covers(&self, path: &Path) -> bool {
+        (self.0)(path)
+    }
+}
+
+impl Debug for Closed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Closed")
+    }
+}
+
+/// Where and how the tools work.
+#[derive(Clone, Debug)]
+pub struct ToolsConfig {
+    /// The folder that relative paths start from and commands run in.
+    pub workspace: PathBuf,
+    /// Where long results are saved; created when first needed.
+    pub spill_dir: PathBuf,
+    /// Values that no result and no saved file may contain. Values under 8 bytes are ignored.
+    pub secret_values: Vec<String>,
+    /// Environment variables that commands do not get, beside the keys of known providers.
+    pub secret_env: Vec<String>,
+    /// Files that a search does not look into unless it is told their name: whoever allowed the
+    /// search did not think of them. Default none.
+    pub closed: Closed,
+    /// The shell that runs command lines. Default `bash`.
+    pub shell: PathBuf,
+    /// How long a command may run when the call does not say. Default 120 s.
+    pub timeout: Duration,
+    /// What makes long output short; without it long output is cut. Default none.
+    pub compressor: Option<Compressor>,
+    /// Who runs agents; without, there is no tool for it. Default none.
+    pub team: Option<Arc<dyn Delegates>>,
+    /// The only tools there are, by name. Default all.
+    pub only: Option<Vec<String>>,
+}
+
+impl ToolsConfig {
+    /// The defaults for that workspace and that folder of saved results.
+    pub fn new(workspace: impl Into<PathBuf>, spill_dir: impl Into<PathBuf>) -> Self {
+        Self {
+            workspace: workspace.into(),
+            spill_dir: spill_dir.into(),
+            secret_values: Vec::new(),
+            secret_env: Vec::new(),
+            closed: Closed::new(|_| false),
+            shell: PathBuf::from("bash"),
+            timeout: Duration::from_mins(2),
+            compressor: None,
+            team: None,
+            only: None,
+        }
+    }
+}
