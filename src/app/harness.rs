@@ -10,7 +10,7 @@ use super::build::{self, Chosen, Session};
 use super::ground::Ground;
 use super::jobs::{self, JobDesk};
 use super::service::{Failure, Front, Handle, Launch, Level, Request, SetupChoice, Update};
-use super::{branch, context, logging, setup};
+use super::{branch, context, lists, logging, setup};
 
 /// Loop events on their way to the front end; a live run waits when it is full (the spec's 128).
 const EVENT_CAPACITY: usize = 128;
@@ -103,7 +103,8 @@ impl Application {
                 request = self.requests.recv() => match request {
                     Some(Request::Setup(choice)) => return Some(choice),
                     Some(Request::Shutdown) | None => return None,
-                    Some(Request::Loop(_) | Request::NewSession | Request::Jobs | Request::Context) => {}
+                    // All others are about a session.
+                    Some(_) => {}
                 },
                 servers = &mut probing, if !probed => {
                     probed = true;
@@ -140,6 +141,12 @@ impl Application {
                 Some(Request::Loop(command)) => session.agent.send(command),
                 Some(Request::Jobs) => self.tell(Update::Jobs(jobs::lines(&session.tools))),
                 Some(Request::Context) => self.tell(Update::Context(context::report(&session))),
+                Some(Request::List(kind)) => self.tell(Update::List(lists::make(&session, kind))),
+                Some(Request::Pick(pick)) => {
+                    for update in lists::pick(&session, &pick).await {
+                        self.tell(update);
+                    }
+                }
                 Some(Request::NewSession) => {
                     let mode = current_mode(&session);
                     close(&session).await;

@@ -8,9 +8,14 @@ use tokio::sync::watch;
 use crate::kernel::command::Command;
 use crate::kernel::ports::Notices;
 use crate::tools::Tools;
+use crate::tools::jobs::one_line;
 
 use super::build::Session;
-use super::service::JobLine;
+use super::service::{Entry, JobLine, ListKind, Listing, Offer, Pick, Verb};
+use crate::tools::output;
+
+/// Characters of a command in a list; the whole one stands below it.
+const COMMAND_CHARS: usize = 60;
 
 /// All jobs of the session, oldest first.
 pub fn lines(tools: &Tools) -> Vec<JobLine> {
@@ -23,6 +28,29 @@ pub fn lines(tools: &Tools) -> Vec<JobLine> {
         bytes: job.bytes(),
     };
     tools.jobs().all().iter().map(line).collect()
+}
+
+/// The same as a list to choose from.
+pub fn listing(tools: &Tools) -> Listing {
+    let entry = |job: JobLine| {
+        let (time, size) = (format!("{} s", job.elapsed_ms / 1000), output::size(job.bytes));
+        let name = format!("{} {}", job.id, one_line(&job.command, COMMAND_CHARS));
+        let status = job.status;
+        Entry::new(job.id, name).column(status).column(time).column(size).note(job.command)
+    };
+    let empty = "no command was started in the background; ctrl+b moves one there";
+    Listing {
+        entries: lines(tools).into_iter().rev().map(entry).collect(),
+        offers: vec![Offer::new(Verb::Remove, "stops it").confirmed()],
+        ..Listing::new(ListKind::Tasks, "Background tasks", empty)
+    }
+}
+
+/// Stops the task that was picked. One that has ended stays as it is.
+pub async fn pick(session: &Session, pick: &Pick) {
+    if let (Verb::Remove, Ok(job)) = (pick.verb, session.tools.jobs().find(&pick.id)) {
+        job.stop().await;
+    }
 }
 
 /// Watches the jobs of one session.

@@ -10,6 +10,8 @@ pub mod doctor;
 pub mod ground;
 pub mod harness;
 pub mod jobs;
+pub mod listing;
+mod lists;
 pub mod logging;
 pub mod preferences;
 pub mod service;

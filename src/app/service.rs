@@ -11,6 +11,8 @@ use crate::kernel::event::Event;
 use crate::kernel::message::Message;
 use crate::kernel::ports::ModelInfo;
 
+pub use super::listing::{Entry, ListKind, Listing, Offer, Pick, Verb};
+
 /// What was asked for on the command line, independent of the front end.
 #[derive(Clone, Debug, Default)]
 pub struct Launch {
@@ -45,6 +47,10 @@ pub enum Request {
     Jobs,
     /// Asks for [`Update::Context`].
     Context,
+    /// Asks for [`Update::List`] of that kind.
+    List(ListKind),
+    /// Does something with an entry of a list.
+    Pick(Pick),
     /// Takes one of the offers of [`Update::Setup`].
     Setup(SetupChoice),
     /// Ends everything: aborts the run, stops processes, closes the journal.
@@ -66,6 +72,8 @@ pub enum Update {
     Jobs(Vec<JobLine>),
     /// Where the tokens of the context go.
     Context(ContextReport),
+    /// A list that was asked for, or the one that follows from a pick.
+    List(Listing),
     /// A line for people.
     Notice {
         /// How bad it is.

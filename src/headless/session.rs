@@ -142,7 +142,11 @@ impl Driver {
 
     fn update(&mut self, update: Update) -> Result<(), End> {
         match update {
-            Update::Ready(_) | Update::Branch(_) | Update::Jobs(_) | Update::Context(_) => Ok(()),
+            Update::Ready(_)
+            | Update::Branch(_)
+            | Update::Jobs(_)
+            | Update::Context(_)
+            | Update::List(_) => Ok(()),
             Update::Notice { level, text } => {
                 self.report.notice(level, &text);
                 Ok(())

@@ -147,3 +147,21 @@ fn ctrl_b_moves_the_running_command_out_of_the_way() {
     pty.wait_exit();
     assert_gone("sleep 772.1", GONE);
 }
+
+/// The list of tasks stops one, with a question first, and shows it as it is then.
+#[test]
+fn a_task_is_stopped_from_the_list() {
+    let word = "sleep 772.1";
+    let (pty, _service, _home) = with_job(&format!("trap '' HUP; {word}"), false);
+    pty.enter("/tasks");
+    pty.wait_for("Background tasks");
+    pty.wait_for(word);
+    pty.send("\x1b[3~");
+    pty.wait_for("del again stops it");
+    assert!(lives(word));
+    pty.send("\x1b[3~");
+    pty.wait_for("stopped");
+    assert_gone(word, GONE);
+    pty.send(keys::ESC);
+    pty.wait_for(COMPOSER);
+}

@@ -3,10 +3,11 @@
 use super::limit::LimitPanel;
 use super::meter::MeterPanel;
 use super::overlay::Overlay;
+use super::picker::Picker;
 use super::send::{command, deliver_pending, take_back};
 use super::setup::SetupPanel;
 use super::{Effect, Exit, Phase, Store, Trust};
-use crate::app::service::{JobLine, Level, Ready, Update};
+use crate::app::service::{JobLine, Level, ListKind, Ready, Request, Update};
 use crate::kernel::command::{Command, Mode};
 use crate::kernel::event::{EndReason, Event, QueueItem, RunSummary};
 use crate::ui::store::activity::Run;
@@ -92,8 +93,13 @@ pub(super) fn news(store: &mut Store, news: Update, out: &mut Vec<Effect>) {
     match news {
         Update::Ready(ready) => open(store, &ready, out),
         Update::Setup(setup) => store.setup.get_or_insert_with(SetupPanel::default).update(&setup),
-        Update::Jobs(lines) => jobs(store, lines),
+        Update::Jobs(lines) => jobs(store, lines, out),
         Update::Context(report) => store.overlay = Some(Overlay::Context(MeterPanel::new(report))),
+        Update::List(listing) => {
+            if let Some(Overlay::List(picker)) = &mut store.overlay {
+                picker.update(listing);
+            }
+        }
         Update::Branch(branch) => store.status.branch = branch,
         Update::Notice { level, text } => store.notice(level, &text),
         Update::Failed(failure) => {
@@ -106,14 +112,15 @@ pub(super) fn news(store: &mut Store, news: Update, out: &mut Vec<Effect>) {
     }
 }
 
-/// The list of jobs is new: ends are told, and a page that was asked for opens.
-fn jobs(store: &mut Store, lines: Vec<JobLine>) {
+/// The list of jobs is new: ends are told, and a panel that shows it asks for it again.
+fn jobs(store: &mut Store, lines: Vec<JobLine>, out: &mut Vec<Effect>) {
     for ended in store.jobs.update(lines) {
         store.status.hint(ended.clone(), store.now_ms);
         store.notice(Level::Info, &ended);
     }
-    if let Some(page) = store.jobs.page() {
-        store.overlay = Some(Overlay::Text(page));
+    let shows = |picker: &Picker| picker.kind() == ListKind::Tasks;
+    if matches!(&store.overlay, Some(Overlay::List(picker)) if shows(picker)) {
+        out.push(Effect::Request(Request::List(ListKind::Tasks)));
     }
 }
 

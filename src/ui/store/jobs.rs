@@ -1,8 +1,6 @@
-//! Work beside the run as the screen knows it: how much goes on, what has just ended, the page of
-//! all jobs, and the question before quitting.
+//! Work beside the run as the screen knows it: how much goes on, what has just ended, and the
+//! question before quitting.
 
-use super::overlay::TextPanel;
-use super::transcript::{bytes_text, duration_text};
 use crate::app::service::JobLine;
 use crate::ui::text::sanitize::clean_line;
 
@@ -15,7 +13,6 @@ const COMMAND_CHARS: usize = 60;
 #[derive(Clone, Debug, Default)]
 pub struct Jobs {
     lines: Vec<JobLine>,
-    page_wanted: bool,
     asked_ms: Option<u64>,
 }
 
@@ -40,28 +37,6 @@ impl Jobs {
         let went_on = |id: &str| before.iter().any(|job| job.id == id && job.running);
         let ended = self.lines.iter().filter(|job| !job.running && went_on(&job.id));
         ended.map(told).collect()
-    }
-
-    /// The page is to be shown with the next list.
-    pub fn want_page(&mut self) {
-        self.page_wanted = true;
-    }
-
-    /// The page, once, when it was wanted.
-    pub fn page(&mut self) -> Option<TextPanel> {
-        if !std::mem::take(&mut self.page_wanted) {
-            return None;
-        }
-        let line = |job: &JobLine| {
-            let left = format!("{}  {}", job.id, clean_line(&job.status));
-            let (time, size) = (duration_text(job.elapsed_ms), bytes_text(job.bytes));
-            (left, format!("{time} · {size} · {}", clean_line(&job.command)))
-        };
-        let mut lines: Vec<_> = self.lines.iter().map(line).collect();
-        if lines.is_empty() {
-            lines.push((String::new(), "no command was started in the background".to_owned()));
-        }
-        Some(TextPanel { title: "Background tasks".to_owned(), lines, scroll: 0 })
     }
 
     /// Whether quitting has to be asked for again: jobs go on, and nobody has said so just now.

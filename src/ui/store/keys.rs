@@ -8,6 +8,7 @@ use super::composer::{Go, Kill};
 use super::focus::{Focus, beneath, focus};
 use super::limit;
 use super::overlay::{self, Overlay};
+use super::picker;
 use super::queue;
 use super::send::{
     answer_trust, command, go_on_after, next_mode, open_queue, stop, submit, take_back,
@@ -120,6 +121,9 @@ fn paste(store: &mut Store, text: &str) {
     {
         return;
     }
+    if let Some(Overlay::List(panel)) = &mut store.overlay {
+        return panel.paste(text);
+    }
     store.composer.paste(text);
     store.menu.reset();
 }
@@ -185,6 +189,15 @@ fn overlay(store: &mut Store, chord: Chord, out: &mut Vec<Effect>) {
                 out.extend(edits.into_iter().map(|edit| command(Command::Queue(edit))));
             }
         },
+        Some(Overlay::List(panel)) => {
+            let outcome = panel.key(chord);
+            if matches!(outcome, picker::Outcome::Close | picker::Outcome::Last(_)) {
+                store.overlay = None;
+            }
+            if let picker::Outcome::Pick(pick) | picker::Outcome::Last(pick) = outcome {
+                out.push(Effect::Request(Request::Pick(pick)));
+            }
+        }
         Some(Overlay::Limit(panel)) => {
             let (outcome, reached) = (panel.key(chord), panel.is_reported());
             at_limit(store, outcome, reached, out);

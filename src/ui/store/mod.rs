@@ -13,6 +13,7 @@ pub mod limit;
 pub mod line;
 pub mod meter;
 pub mod overlay;
+pub mod picker;
 pub mod queue;
 pub mod rows;
 pub mod scroll;

@@ -4,6 +4,7 @@ use crossterm::event::KeyCode;
 
 use super::limit::LimitPanel;
 use super::meter::MeterPanel;
+use super::picker::Picker;
 use super::queue::QueuePanel;
 use super::slash::SLASH;
 use crate::ui::action::ACTIONS;
@@ -42,6 +43,8 @@ pub enum Overlay {
     Context(MeterPanel),
     /// The queue.
     Queue(QueuePanel),
+    /// A list to choose from.
+    List(Picker),
     /// What to do at a limit.
     Limit(LimitPanel),
     /// Whether trust may be chosen with shift+tab.
@@ -57,7 +60,11 @@ impl Overlay {
     pub fn takes_key(&mut self, now_ms: u64, last_key_ms: Option<u64>) -> bool {
         match self {
             Self::Limit(panel) => panel.takes_key(now_ms, last_key_ms),
-            Self::Text(_) | Self::Context(_) | Self::Queue(_) | Self::Trust { .. } => true,
+            Self::Text(_)
+            | Self::Context(_)
+            | Self::Queue(_)
+            | Self::List(_)
+            | Self::Trust { .. } => true,
         }
     }
 }

@@ -2,10 +2,11 @@
 //! back.
 
 use super::overlay::{self, Overlay, TextPanel};
+use super::picker::Picker;
 use super::queue::QueuePanel;
 use super::slash::{self, SlashKind, SlashRow};
 use super::{Effect, Phase, Store, Trust, close};
-use crate::app::service::{Level, Request};
+use crate::app::service::{Level, ListKind, Request};
 use crate::kernel::command::{Command, Mode, QueueEdit, Setting};
 use crate::kernel::event::{QueueKind, Tier};
 use crate::kernel::message::Block;
@@ -160,10 +161,7 @@ fn carry_out(store: &mut Store, row: &SlashRow, rest: &str, out: &mut Vec<Effect
         SlashKind::Context => out.push(Effect::Request(Request::Context)),
         SlashKind::Compact => compact(store, rest, out),
         SlashKind::Queue => open_queue(store),
-        SlashKind::Tasks => {
-            store.jobs.want_page();
-            out.push(Effect::Request(Request::Jobs));
-        }
+        SlashKind::List(kind) => open_list(store, kind, out),
         SlashKind::Copy => copy(store, out),
         SlashKind::Quit => close(store, 0, out),
     }
@@ -228,6 +226,12 @@ pub(super) fn go_on_after(store: &mut Store, reported: bool, out: &mut Vec<Effec
         store.activity.ask(store.now_ms);
         out.push(command(Command::Continue));
     }
+}
+
+/// Opens the panel of a list and asks for the list.
+pub(super) fn open_list(store: &mut Store, kind: ListKind, out: &mut Vec<Effect>) {
+    store.overlay = Some(Overlay::List(Picker::new(kind)));
+    out.push(Effect::Request(Request::List(kind)));
 }
 
 /// Opens the queue panel, or says that nothing waits.

@@ -1,5 +1,7 @@
 //! Slash commands as a table, the menu over them and the nearest names for a wrong one.
 
+use crate::app::service::ListKind;
+
 /// What a command does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SlashKind {
@@ -21,8 +23,8 @@ pub enum SlashKind {
     Compact,
     /// The queue panel.
     Queue,
-    /// The page of background tasks.
-    Tasks,
+    /// A list to choose from.
+    List(ListKind),
     /// Copies the last answer.
     Copy,
     /// Leaves.
@@ -65,7 +67,7 @@ pub const SLASH: &[SlashRow] = &[
     row("context", "", "where the tokens of the context go", SlashKind::Context, false),
     row("compact", "[what]", "sum the conversation up; undo goes back", SlashKind::Compact, false),
     row("queue", "", "edit messages that wait", SlashKind::Queue, false),
-    row("tasks", "", "what runs in the background", SlashKind::Tasks, false),
+    row("tasks", "", "what runs in the background", SlashKind::List(ListKind::Tasks), false),
     row("copy", "", "copy the last answer", SlashKind::Copy, false),
     row("quit", "", "leave", SlashKind::Quit, false),
 ];

@@ -4,6 +4,7 @@ mod approvals;
 mod composing;
 mod keys;
 mod limits;
+mod lists;
 mod looks;
 mod meter;
 mod pastes;

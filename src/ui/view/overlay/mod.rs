@@ -4,6 +4,7 @@
 mod approval;
 mod limit;
 mod meter;
+mod picker;
 mod queue;
 mod setup;
 mod text;
@@ -27,6 +28,7 @@ pub fn height(store: &Store, width: u16) -> u16 {
         (_, _, Some(Overlay::Text(panel))) => text::height(panel, width),
         (_, _, Some(Overlay::Context(panel))) => meter::height(panel, width),
         (_, _, Some(Overlay::Queue(_))) => queue::height(store),
+        (_, _, Some(Overlay::List(panel))) => picker::height(panel),
         (_, _, Some(Overlay::Trust { .. })) => trust::height(width),
         (_, _, Some(Overlay::Limit(panel))) => limit::height(panel, width),
         _ => 0,
@@ -49,6 +51,7 @@ pub fn draw(store: &Store, area: Rect, canvas: &mut Canvas<'_>) -> Option<Positi
             None
         }
         (_, _, Some(Overlay::Queue(panel))) => queue::draw(store, panel, area, canvas),
+        (_, _, Some(Overlay::List(panel))) => picker::draw(panel, area, canvas),
         (_, _, Some(Overlay::Limit(panel))) => limit::draw(panel, area, canvas),
         (_, _, Some(Overlay::Trust { yes })) => {
             trust::draw(*yes, area, canvas);
