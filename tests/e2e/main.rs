@@ -5,6 +5,7 @@ mod background;
 mod bursts;
 mod command;
 mod commandline;
+mod compacting;
 mod conversation;
 mod demo;
 mod failures;
