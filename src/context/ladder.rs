@@ -1,6 +1,7 @@
 //! The ladder: which step is due, and what it changes. A step that saves too little is not taken,
 //! because every change of the beginning costs the cached prefix.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::project::{SessionContext, Weighed};
@@ -193,13 +194,17 @@ fn tokens_after(cap: u64, weighed: &Weighed, history: &[Arc<Message>], change: &
             (at.unwrap_or(shown.messages.len()), text)
         }
     };
+    // Thousands of both are usual in a long history.
+    let cleared: HashSet<&MessageId> = change.cleared.iter().collect();
+    let shortened: HashSet<&MessageId> = change.shortened.iter().collect();
+    let label = "x".repeat(140);
     let one = |(at, message): (usize, &Arc<Message>)| {
         let original = &history[shown.place(at)];
         match &**message {
-            Message::Tool(result) if change.cleared.contains(&result.id) => {
-                estimate::message(&micro::stub(result, &"x".repeat(140)))
+            Message::Tool(result) if cleared.contains(&result.id) => {
+                estimate::message(&micro::stub(result, &label))
             }
-            _ if change.shortened.contains(message.id()) => {
+            _ if shortened.contains(message.id()) => {
                 estimate::message(&trim::shorten(original)).min(cap)
             }
             _ => shown.tokens[at],

@@ -60,6 +60,7 @@ pub fn clearable(view: &[Arc<Message>], keep: Keep) -> Vec<MessageId> {
 /// tokens. The newest three stay.
 pub fn over_cap(view: &[Arc<Message>], gone: &[MessageId], cap: u64) -> Vec<MessageId> {
     let found = results(view);
+    let gone: HashSet<&MessageId> = gone.iter().collect();
     let size = |one: &Found<'_>| estimate::blocks(&one.result.blocks);
     let mut left: Vec<(u64, &Found<'_>)> = found
         .iter()
@@ -124,12 +125,23 @@ pub fn is_stub(result: &ToolMessage) -> bool {
 
 /// The result as one line. `call` is how the call is named, see [`label`].
 pub fn stub(result: &ToolMessage, call: &str) -> Message {
-    let chars = result.text().chars().count();
+    let chars = |block: &Block| match block {
+        Block::Text { text } => text.chars().count(),
+        _ => 0,
+    };
+    let chars: usize = result.blocks.iter().map(chars).sum();
     let line = format!("{STUB}{call}, {chars} characters; call it again if you need them]");
-    let mut stub = result.clone();
-    stub.blocks = vec![Block::text(line)];
-    stub.detail = None;
-    Message::Tool(stub)
+    // Field by field: what is left out here is what is large.
+    Message::Tool(ToolMessage {
+        id: result.id.clone(),
+        at: result.at,
+        call_id: result.call_id.clone(),
+        tool: result.tool.clone(),
+        status: result.status,
+        blocks: vec![Block::text(line)],
+        detail: None,
+        cached: result.cached,
+    })
 }
 
 /// A call in a few words: its name and its main argument.

@@ -107,3 +107,16 @@ proptest! {
         });
     }
 }
+
+proptest! {
+    /// The short way for ASCII counts as the long one does: each character by its kind, a sum of
+    /// parts in whatever way a text is cut.
+    #[test]
+    fn ascii_is_counted_character_by_character(text in "[ -~\t\n\r\u{b}\u{c}\u{0}\u{1f}\u{7f}]{0,300}") {
+        let weight = |c: char| if c.is_ascii_alphanumeric() || c.is_whitespace() { 25 } else { 50 };
+        let slow: u64 = text.chars().map(weight).sum();
+        prop_assert_eq!(estimate::text(&text), slow.div_ceil(100));
+        // With one character that is not ASCII the long way is taken.
+        prop_assert_eq!(estimate::text(&format!("{text}\u{2013}")), (slow + 50).div_ceil(100));
+    }
+}
