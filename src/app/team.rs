@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::context::project::{Limits, SessionContext};
 use crate::context::summary::Summariser;
 use crate::kernel::agent::AgentConfig;
-use crate::kernel::ports::{Clock, Model, Ports, SystemBlock};
+use crate::kernel::ports::{Clock, Model, Ports, SystemBlock, in_force};
 use crate::permission::PermissionGate;
 use crate::prompt::assemble;
 use crate::session::journal::{NewSession, SessionJournal, fresh_id};
@@ -63,12 +63,17 @@ impl House {
                 Err(error) => {
                     let note =
                         format!("{wanted} can't be used, the session's model did it: {error}");
-                    (Arc::clone(&self.model), vec![note])
+                    (self.main(), vec![note])
                 }
             };
         }
-        let small = self.small.as_ref().filter(|_| order.kind.small);
-        (Arc::clone(small.unwrap_or(&self.model)), Vec::new())
+        let small = self.small.as_ref().filter(|_| order.kind.small).and_then(in_force);
+        (small.unwrap_or_else(|| self.main()), Vec::new())
+    }
+
+    /// The session's model as it is now: an agent keeps it to its end.
+    fn main(&self) -> Arc<dyn Model> {
+        in_force(&self.model).unwrap_or_else(|| Arc::clone(&self.model))
     }
 
     fn system(&self, order: &Fitting<'_>) -> Vec<SystemBlock> {

@@ -11,7 +11,9 @@ use futures_util::StreamExt;
 use super::{estimate, micro, trim};
 use crate::kernel::error::{ModelError, ModelErrorKind};
 use crate::kernel::message::{Block, Message, MessageId, Origin, Timestamp, Usage, UserMessage};
-use crate::kernel::ports::{Model, Request, StreamEvent, SystemBlock, ToolChoice, ToolSpec};
+use crate::kernel::ports::{
+    Model, Request, StreamEvent, SystemBlock, ToolChoice, ToolSpec, in_force,
+};
 use crate::kernel::repair;
 
 const TASK: &str = include_str!("../../assets/prompts/summary.md");
@@ -84,7 +86,7 @@ impl Summariser {
     }
 
     async fn work(&self, part: Part<'_>, usage: &mut Usage) -> Result<String, String> {
-        if let Some(small) = &self.small {
+        if let Some(small) = self.small.as_ref().and_then(in_force) {
             return self.standalone(small.as_ref(), part, usage).await;
         }
         let Some(main) = self.main.as_deref() else {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::emit::Emitter;
 use super::event::{Event, Purpose};
 use super::message::{MessageId, Timestamp, Usage};
-use super::ports::{Durability, Need, Plan, Reason, Record, View};
+use super::ports::{Durability, Need, Plan, Reason, Record, View, in_force};
 use super::run::Run;
 use super::stop::Exit;
 
@@ -210,7 +210,8 @@ impl Run {
     async fn book_compaction(&mut self, usage: Usage) {
         if usage != Usage::default() {
             // The small model sums up where there is one.
-            let quick = self.ports.quick.as_ref().map(|model| model.info().price);
+            let quick = self.ports.quick.as_ref().and_then(in_force);
+            let quick = quick.map(|model| model.info().price);
             let price = quick.unwrap_or(self.model.price);
             let cost = price.map(|price| price.cost(usage));
             self.summary.usage += usage;

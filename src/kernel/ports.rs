@@ -14,7 +14,9 @@ use super::command::Mode;
 use super::compaction::Compaction;
 use super::error::{ContextError, GateError, JournalError, ToolError};
 use super::event::{Approval, Preview, Progress};
-use super::message::{Block, CallId, CallStatus, Detail, Message, MessageId, RunId, ToolCall};
+use super::message::{
+    Block, CallId, CallStatus, Detail, Message, MessageId, ModelRef, RunId, Timestamp, ToolCall,
+};
 
 mod beside;
 mod chance;
@@ -29,8 +31,8 @@ pub use compact::{Compacted, Need, Plan, Projection, Reason, View};
 pub use guard::{StopGuard, StopTrigger, StopVerdict, Stopping};
 pub use middleware::{Middleware, Onward, Wrapped};
 pub use model::{
-    Effort, Model, ModelInfo, ModelStream, Price, Request, StreamEvent, SystemBlock, ToolChoice,
-    ToolSpec, usual_reserve,
+    Effort, InForce, Model, ModelInfo, ModelStream, Price, Request, StreamEvent, SystemBlock,
+    ToolChoice, ToolSpec, in_force, usual_reserve,
 };
 
 // ---- tools -------------------------------------------------------------------------------------
@@ -432,6 +434,16 @@ pub enum Record {
     Compaction {
         /// The change.
         compaction: Compaction,
+    },
+    /// Another model answers from here on, or the same one with another effort.
+    Switched {
+        /// When.
+        at: Timestamp,
+        /// The model.
+        model: ModelRef,
+        /// How hard it thinks; absent for its own default.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        effort: Option<Effort>,
     },
     /// Changes of the view count no longer.
     CompactionUndone {

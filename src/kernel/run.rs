@@ -21,7 +21,7 @@ use super::isolate::isolated;
 use super::message::{
     Block, Message, MessageId, Note, Origin, QueueId, RunId, Timestamp, Usage, UserMessage,
 };
-use super::ports::{Durability, ModelInfo, Ports, Record, StopTrigger};
+use super::ports::{Durability, Model, ModelInfo, Ports, Record, StopTrigger};
 use super::repair;
 use super::scope::{Course, Scope};
 use super::state::{Control, Shared};
@@ -55,7 +55,11 @@ pub(crate) struct Run {
     pub(super) emitter: Emitter,
     pub(super) abort: CancellationToken,
     pub(super) controls: mpsc::UnboundedReceiver<Control>,
+    /// Who answers, and what is known of it.
+    pub(super) speaker: Arc<dyn Model>,
     pub(super) model: ModelInfo,
+    /// The speaker is the model for fast chats.
+    pub(super) quick: bool,
     pub(super) id: RunId,
     /// Turns begun.
     pub(super) turn: u32,
@@ -114,6 +118,8 @@ impl Run {
         };
         Self {
             model: ports.model.info(),
+            speaker: Arc::clone(&ports.model),
+            quick: false,
             began: ports.clock.now(),
             summary: empty_summary(id.clone()),
             exec: Executor::new(cx),

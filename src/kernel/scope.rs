@@ -8,7 +8,7 @@ use super::event::{Event, Tier, WrapReason};
 use super::found::FIND_TOOLS;
 use super::message::{Message, Origin, UserMessage, text_of};
 use super::monitor::{Advice, Monitor, Outcome};
-use super::ports::Model;
+use super::ports;
 use super::route::{self, Past, Route, RouteConfig};
 use super::run::Run;
 use super::wrapup;
@@ -65,7 +65,7 @@ impl Run {
         self.summary.wrap = None;
         let Some(config) = self.config.route.clone() else {
             self.scope = Scope::default();
-            self.model = self.speaker().info();
+            self.choose_speaker();
             return;
         };
         let route = {
@@ -80,7 +80,7 @@ impl Run {
             route
         };
         self.scope = Scope::new(&route, &config);
-        self.model = self.speaker().info();
+        self.choose_speaker();
         let (tier, rule) = (route.tier, route.rule);
         let (budget, model) = (config.budget(tier), self.model.model.to_string());
         self.emitter.send(Event::RouteSelected { tier, rule, budget, model }).await;
@@ -140,15 +140,20 @@ impl Run {
         true
     }
 
-    /// Who answers the next request: a smaller model in a fast chat, when there is one that works.
-    pub(super) fn speaker(&self) -> Arc<dyn Model> {
-        let quick = self.ports.quick.as_ref().filter(|_| self.is_quick());
-        Arc::clone(quick.unwrap_or(&self.ports.model))
+    /// Decides who answers the next request: a smaller model in a fast chat, when there is one
+    /// that works. Whoever it is makes the whole request, exchanged meanwhile or not.
+    pub(super) fn choose_speaker(&mut self) {
+        let may = self.scope.tier == Tier::Fast && !self.failed_over;
+        let quick = self.ports.quick.as_ref().filter(|_| may).and_then(ports::in_force);
+        self.quick = quick.is_some();
+        let main = || ports::in_force(&self.ports.model);
+        self.speaker = quick.or_else(main).unwrap_or_else(|| Arc::clone(&self.ports.model));
+        self.model = self.speaker.info();
     }
 
     /// Whether the model for fast chats has the word.
     pub(super) fn is_quick(&self) -> bool {
-        self.ports.quick.is_some() && self.scope.tier == Tier::Fast && !self.failed_over
+        self.quick
     }
 
     /// A turn is about to make its model call.

@@ -195,7 +195,7 @@ impl Run {
         self.check_abort()?;
         let from = self.model.model.to_string();
         self.failed_over = true;
-        self.model = self.speaker().info();
+        self.choose_speaker();
         let to = self.model.model.to_string();
         self.emitter.send(Event::ModelFailover { from, to, error: error.message }).await;
         Ok(())
@@ -228,7 +228,7 @@ impl Run {
 
     /// The view of the history that is sent, with every call paired.
     async fn request(&mut self) -> Result<Request, Exit> {
-        self.model = self.speaker().info();
+        self.choose_speaker();
         self.compact(Reason::Routine, "").await?;
         let history = Arc::clone(&self.shared.lock().history);
         let tools = self.tools();

@@ -140,6 +140,34 @@ pub async fn open(
     }
 }
 
+/// Asks for a document, for example the list of models.
+///
+/// # Errors
+/// As [`open`]; what is no JSON is an error too.
+pub async fn fetch(
+    connection: &Connection,
+    path: &str,
+    auth: HeaderMap,
+    limits: Limits,
+) -> Result<serde_json::Value, ModelError> {
+    let service = connection.service();
+    let url = format!("{}{path}", connection.base_url);
+    let mut headers = headers(connection, auth, &service)?;
+    headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
+    let request = ready_client(connection.is_loopback()).await?.get(url).headers(headers);
+    let response = match tokio::time::timeout(limits.body, request.send()).await {
+        Ok(Ok(response)) => response,
+        Ok(Err(error)) => return Err(http_error::from_send(&service, &error)),
+        Err(_) => return Err(http_error::no_first_byte(&service, limits.body)),
+    };
+    if !response.status().is_success() {
+        return Err(refused(connection, &service, response, limits).await);
+    }
+    let text = read_text(&service, response, limits).await?;
+    serde_json::from_str(&text)
+        .map_err(|_| error::from_page(&service, &connection.without_key(text)))
+}
+
 /// The first build blocks for some milliseconds, so it happens off the async threads.
 async fn ready_client(loopback: bool) -> Result<&'static Client, ModelError> {
     match tokio::task::spawn_blocking(move || client(loopback)).await {

@@ -8,9 +8,11 @@
 //!
 //! A new provider of a known dialect is one row in [`providers`].
 
+pub mod adapter;
 pub mod anthropic;
 pub mod args;
 pub mod assemble;
+pub mod auth;
 pub mod catalog;
 pub mod connection;
 pub mod drive;
@@ -22,6 +24,7 @@ pub mod history;
 pub mod http;
 pub mod http_error;
 pub mod images;
+pub mod offered;
 pub mod openai_chat;
 pub mod probe;
 pub mod providers;
@@ -29,6 +32,7 @@ pub mod resolve;
 pub mod retry_after;
 pub mod scripted;
 pub mod sse;
+pub mod switch;
 pub mod think;
 pub mod wire_ids;
 
@@ -39,6 +43,11 @@ use futures_util::future::BoxFuture;
 
 use crate::kernel::error::{ModelError, ModelErrorKind};
 use crate::kernel::ports::{Model, ModelInfo, ModelStream, Request};
+
+use adapter::Adapter;
+use anthropic::Anthropic;
+use gemini::Gemini;
+use openai_chat::OpenAiChat;
 
 pub use connection::{Connection, Secret};
 pub use http::{Limits, warm};
@@ -57,9 +66,9 @@ pub fn connect(connection: Connection) -> Arc<dyn Model> {
 /// [`connect`] with other time limits.
 pub fn connect_with(connection: Connection, limits: Limits) -> Arc<dyn Model> {
     match connection.kind {
-        Kind::Anthropic => Arc::new(anthropic::Anthropic::new(connection, limits)),
-        Kind::OpenAiChat => Arc::new(openai_chat::OpenAiChat::new(connection, limits)),
-        Kind::Gemini => Arc::new(gemini::Gemini::new(connection, limits)),
+        Kind::Anthropic => Arc::new(Adapter::<Anthropic>::new(connection, limits)),
+        Kind::OpenAiChat => Arc::new(Adapter::<OpenAiChat>::new(connection, limits)),
+        Kind::Gemini => Arc::new(Adapter::<Gemini>::new(connection, limits)),
         Kind::Demo => Arc::new(NoService(connection)),
     }
 }

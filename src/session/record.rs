@@ -14,8 +14,8 @@ pub const FORMAT: u32 = 1;
 const HEADER_KIND: &str = "session";
 
 /// The record kinds of the loop; any other kind belongs to another version.
-const LOOP_KINDS: [&str; 6] =
-    ["message", "intent", "discarded", "taken_back", "compaction", "compaction_undone"];
+const LOOP_KINDS: [&str; 7] =
+    ["message", "intent", "discarded", "taken_back", "compaction", "compaction_undone", "switched"];
 
 /// The first line of a session file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

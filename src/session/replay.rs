@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use super::record::{self, FORMAT, Header, Line};
 use super::{place, rounds, tail};
 use crate::kernel::compaction::Compaction;
-use crate::kernel::message::{CallId, Message};
-use crate::kernel::ports::Record;
+use crate::kernel::message::{CallId, Message, ModelRef};
+use crate::kernel::ports::{Effort, Record};
 
 /// A session as it was read.
 #[derive(Clone, Debug, Default)]
@@ -24,6 +24,8 @@ pub struct Loaded {
     pub warnings: Vec<String>,
     /// Changes of the view that are in force, in order.
     pub compactions: Vec<Compaction>,
+    /// The model that was chosen last, and how hard it was to think.
+    pub switched: Option<(ModelRef, Option<Effort>)>,
 }
 
 /// Why a session can't be opened.
@@ -101,6 +103,10 @@ pub fn from_bytes(
         let reason = "no line of it is a record".to_owned();
         return Err(OpenError::NotASession { path: path.into(), reason });
     }
+    let switched = lines.records.iter().rev().find_map(|record| match record {
+        Record::Switched { model, effort, .. } => Some((model.clone(), *effort)),
+        _ => None,
+    });
     let repaired = rounds::rebuild(&lines.records, has_side_effects);
     lines.warnings.extend(repaired.warnings);
     Ok(Loaded {
@@ -109,6 +115,7 @@ pub fn from_bytes(
         open_intents: repaired.open_intents,
         warnings: lines.warnings,
         compactions: repaired.compactions,
+        switched,
     })
 }
 

@@ -12,7 +12,7 @@ use futures_util::StreamExt;
 use tokio_util::sync::CancellationToken;
 
 use crate::kernel::message::{Block, Message, MessageId, Origin, Timestamp, Usage, UserMessage};
-use crate::kernel::ports::{Aside, Model, Request, StreamEvent, SystemBlock};
+use crate::kernel::ports::{Aside, Model, Request, StreamEvent, SystemBlock, in_force};
 
 use super::output;
 
@@ -61,6 +61,11 @@ impl Compressor {
     pub fn patient(mut self, patience: Duration) -> Self {
         self.patience = patience;
         self
+    }
+
+    /// Whether there is a model to ask at the moment.
+    pub fn is_ready(&self) -> bool {
+        in_force(&self.model).is_some()
     }
 
     /// The short form of `long`, with a line that says what it is. Costs and troubles are told to

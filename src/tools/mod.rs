@@ -448,7 +448,7 @@ impl Toolbox for Tools {
             let outcome = (row.run)(&self.bench, args, job).await;
             let outcome = self.finish(row, &call.id, outcome);
             match &self.compressor {
-                Some(compressor) if row.length == Length::Summarize => {
+                Some(compressor) if row.length == Length::Summarize && compressor.is_ready() => {
                     let kept = kept.get().cloned().unwrap_or_default();
                     let long = TooLong { of, id: &call.id, kept, outcome };
                     self.shorten(compressor, row, long, &cancel, &aside).await

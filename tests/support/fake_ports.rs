@@ -148,6 +148,7 @@ impl FakeJournal {
             | Record::Discarded { .. }
             | Record::TakenBack { .. }
             | Record::Compaction { .. }
+            | Record::Switched { .. }
             | Record::CompactionUndone { .. } => None,
         };
         self.records().into_iter().filter_map(message).collect()
@@ -179,6 +180,7 @@ impl Journal for FakeJournal {
                 Record::Discarded { .. } => "discarded".to_owned(),
                 Record::TakenBack { .. } => "taken back".to_owned(),
                 Record::Compaction { compaction } => format!("compaction {:?}", compaction.step),
+                Record::Switched { model, .. } => format!("switched {model}"),
                 Record::CompactionUndone { .. } => "undone".to_owned(),
             });
             self.records.lock().unwrap().push((record.clone(), durability));

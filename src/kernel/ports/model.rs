@@ -15,6 +15,12 @@ pub trait Model: Send + Sync + Debug {
     /// Which one it is and what it can do.
     fn info(&self) -> ModelInfo;
 
+    /// Who answers in its place from now on; a model that is no stand-in answers itself. The loop
+    /// asks before every request and makes the whole request with the one it was told.
+    fn in_force(&self) -> InForce {
+        InForce::Itself
+    }
+
     /// Opens a stream of the answer. Errors before the first event surface here; there are no
     /// retries inside. Dropping the stream closes the connection.
     fn stream(&self, request: Request) -> BoxFuture<'_, Result<ModelStream, ModelError>>;
@@ -30,11 +36,31 @@ pub trait Model: Send + Sync + Debug {
     }
 }
 
+/// Who answers in the place of a [`Model`].
+#[derive(Clone, Debug)]
+pub enum InForce {
+    /// The model itself.
+    Itself,
+    /// Another one.
+    Other(Arc<dyn Model>),
+    /// Nobody: there is no such model at the moment.
+    Nobody,
+}
+
+/// The model that answers the next request; `None` when there is nobody in its place.
+pub fn in_force(model: &Arc<dyn Model>) -> Option<Arc<dyn Model>> {
+    match model.in_force() {
+        InForce::Itself => Some(Arc::clone(model)),
+        InForce::Other(other) => Some(other),
+        InForce::Nobody => None,
+    }
+}
+
 /// Ends after `StreamEvent::Done` or the first error. An end without `Done` is a broken stream.
 pub type ModelStream = BoxStream<'static, Result<StreamEvent, ModelError>>;
 
 /// What is known of a model.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ModelInfo {
     /// Its name.
     pub model: ModelRef,

@@ -1,6 +1,8 @@
 //! Streaming one answer: deltas out, completed calls to the executor, requests of the user in
 //! between.
 
+use std::sync::Arc;
+
 use futures_util::StreamExt;
 use futures_util::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
@@ -23,7 +25,7 @@ impl Run {
         self.exec = self.fresh_executor();
         self.answer = Answer { id: self.next_message_id(), ..Answer::default() };
         self.shared.lock().partial.clear();
-        let model = self.speaker();
+        let model = Arc::clone(&self.speaker);
         let opening = if self.whole { model.complete(request) } else { model.stream(request) };
         let mut source = match self.open(opening).await {
             Ok(source) => source,

@@ -5,19 +5,12 @@ pub mod chunk;
 pub mod request;
 pub mod stream;
 
-use std::sync::OnceLock;
+use std::borrow::Cow;
 
-use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
-use reqwest::header::{AUTHORIZATION, HeaderMap};
+use crate::kernel::ports::{ModelInfo, Request};
 
-use crate::kernel::error::ModelError;
-use crate::kernel::ports::{Model, ModelInfo, ModelStream, Request};
-
-use super::catalog;
+use super::adapter::Dialect;
 use super::connection::Connection;
-use super::drive::drive;
-use super::http::{self, Limits};
 use super::wire_ids::IdStyle;
 
 /// Where compatible services differ in what they take.
@@ -43,49 +36,28 @@ impl Quirks {
     }
 }
 
-/// One model behind a chat completions interface.
+/// The chat completions interface.
 #[derive(Debug)]
-pub struct OpenAiChat {
-    connection: Connection,
-    limits: Limits,
-    info: OnceLock<ModelInfo>,
-}
+pub struct OpenAiChat;
 
-impl OpenAiChat {
-    /// A model; nothing is opened yet.
-    pub fn new(connection: Connection, limits: Limits) -> Self {
-        Self { connection, limits, info: OnceLock::new() }
+impl Dialect for OpenAiChat {
+    type Decoder = stream::Completion;
+
+    fn path(_model: &str, _streams: bool) -> Cow<'static, str> {
+        "/chat/completions".into()
     }
 
-    fn auth(&self) -> Result<HeaderMap, ModelError> {
-        let Some(key) = &self.connection.key else { return Ok(HeaderMap::new()) };
-        let value = format!("Bearer {}", key.expose());
-        http::key_header(&self.connection.service(), AUTHORIZATION, &value)
+    fn body(
+        connection: &Connection,
+        info: &ModelInfo,
+        request: &Request,
+        streams: bool,
+    ) -> Vec<u8> {
+        request::body(connection, info, request, streams)
     }
 
-    async fn open(&self, request: Request, streams: bool) -> Result<ModelStream, ModelError> {
-        let body = request::body(&self.connection, &self.info(), &request, streams);
-        drop(request);
-        let (auth, limits) = (self.auth()?, self.limits);
-        let answer = http::open(&self.connection, "/chat/completions", auth, body, limits).await?;
-        let service = self.connection.service();
-        let replay = self.connection.reasoning_replay;
-        let decoder = stream::Completion::new(service.clone(), self.connection.model_ref(), replay);
-        Ok(drive(answer, decoder, service, limits))
-    }
-}
-
-impl Model for OpenAiChat {
-    fn info(&self) -> ModelInfo {
-        self.info.get_or_init(|| catalog::info_of(&self.connection)).clone()
-    }
-
-    fn stream(&self, request: Request) -> BoxFuture<'_, Result<ModelStream, ModelError>> {
-        self.open(request, true).boxed()
-    }
-
-    /// The decoder reads a whole document as well as a stream.
-    fn complete(&self, request: Request) -> BoxFuture<'_, Result<ModelStream, ModelError>> {
-        self.open(request, false).boxed()
+    fn decoder(connection: &Connection) -> Self::Decoder {
+        let replay = connection.reasoning_replay;
+        stream::Completion::new(connection.service(), connection.model_ref(), replay)
     }
 }

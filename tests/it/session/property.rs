@@ -85,6 +85,7 @@ fn spoken(records: &[Record]) -> Vec<Message> {
             Record::Intent { .. }
             | Record::Discarded { .. }
             | Record::Compaction { .. }
+            | Record::Switched { .. }
             | Record::CompactionUndone { .. } => {}
         }
     }

@@ -1,0 +1,74 @@
+//! What all wire formats have in common: one request to one address, its answer read by a decoder.
+//! A format is a [`Dialect`]: where it is asked, what a request looks like, how an answer is read.
+
+use std::borrow::Cow;
+use std::fmt::Debug;
+use std::marker::PhantomData;
+use std::sync::OnceLock;
+
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+
+use crate::kernel::error::ModelError;
+use crate::kernel::ports::{Model, ModelInfo, ModelStream, Request};
+
+use super::connection::Connection;
+use super::drive::{Decoder, drive};
+use super::http::{self, Limits};
+use super::{auth, catalog};
+
+/// One wire format.
+pub trait Dialect: Debug + Send + Sync + 'static {
+    /// Reads an answer: a stream, or the whole document in one event.
+    type Decoder: Decoder;
+
+    /// Where a model is asked, after the base URL.
+    fn path(model: &str, streams: bool) -> Cow<'static, str>;
+
+    /// The body of a request. The same request gives the same bytes.
+    fn body(connection: &Connection, info: &ModelInfo, request: &Request, streams: bool)
+    -> Vec<u8>;
+
+    /// A decoder for one answer.
+    fn decoder(connection: &Connection) -> Self::Decoder;
+}
+
+/// One model behind a service that speaks the dialect.
+#[derive(Debug)]
+pub struct Adapter<D> {
+    connection: Connection,
+    limits: Limits,
+    info: OnceLock<ModelInfo>,
+    dialect: PhantomData<fn() -> D>,
+}
+
+impl<D: Dialect> Adapter<D> {
+    /// A model; nothing is opened yet.
+    pub fn new(connection: Connection, limits: Limits) -> Self {
+        Self { connection, limits, info: OnceLock::new(), dialect: PhantomData }
+    }
+
+    async fn open(&self, request: Request, streams: bool) -> Result<ModelStream, ModelError> {
+        let Self { connection, limits, .. } = self;
+        let body = D::body(connection, &self.info(), &request, streams);
+        drop(request);
+        let path = D::path(&connection.model, streams);
+        let auth = auth::headers(connection)?;
+        let answer = http::open(connection, &path, auth, body, *limits).await?;
+        Ok(drive(answer, D::decoder(connection), connection.service(), *limits))
+    }
+}
+
+impl<D: Dialect> Model for Adapter<D> {
+    fn info(&self) -> ModelInfo {
+        self.info.get_or_init(|| catalog::info_of(&self.connection)).clone()
+    }
+
+    fn stream(&self, request: Request) -> BoxFuture<'_, Result<ModelStream, ModelError>> {
+        self.open(request, true).boxed()
+    }
+
+    fn complete(&self, request: Request) -> BoxFuture<'_, Result<ModelStream, ModelError>> {
+        self.open(request, false).boxed()
+    }
+}
