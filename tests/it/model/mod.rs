@@ -4,6 +4,7 @@
 pub(crate) mod mock_llm;
 
 mod catalog;
+mod choice;
 mod effort;
 mod errors;
 mod gemini_requests;
