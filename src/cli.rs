@@ -12,7 +12,8 @@ use crate::headless::Format;
 use crate::kernel::command::Mode;
 
 /// The two ways to call it.
-const USAGE: &str = "codebot [OPTIONS] [PROMPT]\n       codebot [OPTIONS] doctor";
+const USAGE: &str =
+    "codebot [OPTIONS] [PROMPT]\n       codebot [OPTIONS] doctor\n       codebot [OPTIONS] setup";
 
 /// What stands at the end of `--help`.
 const AFTER_HELP: &str = "\
@@ -91,6 +92,8 @@ pub struct Cli {
 pub enum Task {
     /// Check config, keys, terminal, sandbox and programs, and say what to do
     Doctor,
+    /// Choose a provider, try its key, pick a model; then open the screen
+    Setup,
 }
 
 impl Cli {
@@ -103,6 +106,7 @@ impl Cli {
             config: self.config.clone(),
             add_dirs: self.add_dir.clone(),
             resume: self.resume,
+            setup: self.command == Some(Task::Setup),
             demo: self.demo,
             interactive: !self.print,
             max_turns: self.max_turns,

@@ -37,6 +37,7 @@ use super::branch;
 use super::demo::TEST_COMMAND;
 use super::ground::Ground;
 use super::logging::CallLog;
+use super::models::Models;
 use super::service::{Launch, Ready};
 use super::system::{SystemClock, SystemIds};
 use super::team::{Connect, House};
@@ -46,6 +47,8 @@ use super::team::{Connect, House};
 pub struct Chosen {
     /// The model.
     pub model: Arc<dyn Model>,
+    /// How it is reached; the scripted one is not.
+    pub connection: Option<Connection>,
     /// Whether it is the scripted one.
     pub demo: bool,
     secrets: Vec<String>,
@@ -61,12 +64,12 @@ pub fn choose_model(ground: &Ground, launch: &Launch) -> Result<Chosen, ResolveE
     if ground.demo.is_some() || wanted == Some("demo") {
         let pace = if launch.interactive { Pace::Natural } else { Pace::Instant };
         let model = Arc::new(ScriptedModel::demo(pace));
-        return Ok(Chosen { model, demo: true, secrets: Vec::new() });
+        return Ok(Chosen { model, connection: None, demo: true, secrets: Vec::new() });
     }
-    let env = |name: &str| ground.env.var(name);
-    let connection = resolve::resolve(wanted, &env, &config.providers, &config.models)?;
+    let connection = ground.resolve(wanted)?;
     let secrets = secrets(ground, &connection);
-    Ok(Chosen { model: crate::model::connect(connection), demo: false, secrets })
+    let model = crate::model::connect(connection.clone());
+    Ok(Chosen { model, connection: Some(connection), demo: false, secrets })
 }
 
 /// Every key value we know of: none may reach a result, a file or the model.
@@ -111,6 +114,12 @@ pub struct Session {
     pub gate: Arc<PermissionGate>,
     /// What the model sees of the conversation.
     pub context: Arc<SessionContext>,
+    /// The models it speaks with.
+    pub models: Models,
+    /// Its record, for what the loop does not write.
+    pub journal: SessionJournal,
+    /// What the system prompt is made from.
+    pub prompt: PromptInput,
     /// The open questions of its agents.
     pub desk: Desk,
     /// What front ends are told.
@@ -135,9 +144,10 @@ pub fn open(
     let info = chosen.model.info();
     let gate = Arc::new(PermissionGate::new(gate_config(ground, mode)));
     notices.extend_from_slice(gate.warnings());
-    let small = small_model(ground, &mut notices);
+    let models = Models::new(chosen, ground, &mut notices);
+    let (main, small) = models.places();
     let config = agent_config(ground, launch);
-    let mut tool_config = tool_config(ground, chosen, &gate, small.clone());
+    let mut tool_config = tool_config(ground, chosen, &gate, Arc::clone(&small));
     let prompt = prompt(ground, &info.model.to_string(), &gate, &mut notices);
     let desk = Desk::new(events.clone());
     let kinds = Kinds::load(&agent_folders(ground));
@@ -146,7 +156,7 @@ pub fn open(
     if !chosen.demo {
         let tools = tool_config.clone();
         let system = assemble::system_blocks(&prompt);
-        let house = house(ground, chosen, small.clone(), &gate, tools, system, config.clone());
+        let house = house(ground, &models, &gate, tools, system, config.clone());
         tool_config.team = Some(Arc::new(Crew::new(kinds, Arc::new(house), desk.clone())));
     }
     let tools = Arc::new(Tools::new(tool_config));
@@ -157,7 +167,7 @@ pub fn open(
     let summariser = if chosen.demo {
         Summariser::default()
     } else {
-        Summariser::new(Arc::clone(&chosen.model), small.clone(), &session)
+        Summariser::new(Arc::clone(&main), Some(Arc::clone(&small)), &session)
     };
     let context = SessionContext::new(assemble::system_blocks(&prompt))
         .with_fast(assemble::fast_blocks(&prompt))
@@ -167,20 +177,21 @@ pub fn open(
         .with_changes(loaded.compactions);
     let context = Arc::new(context);
     let ports = Ports {
-        model: Arc::clone(&chosen.model),
-        quick: small,
+        model: main,
+        quick: Some(small),
         tools: Arc::new(Deferring::new(
             Arc::new(Wrapped::new(Arc::clone(&tools) as _, vec![logged])),
             MANY_TOOLS,
         )),
         gate: Arc::clone(&gate) as _,
         context: Arc::clone(&context) as _,
-        journal: Arc::new(journal),
+        journal: Arc::new(journal.clone()),
         notices: tools.jobs(),
         clock: Arc::new(SystemClock),
         ids: Arc::new(SystemIds::new()),
         guard: None,
     };
+    let switched = loaded.switched.filter(|_| launch.model.is_none() && !chosen.demo);
     let history: Vec<Message> = loaded.history;
     let agent = Agent::spawn(
         ports,
@@ -194,24 +205,29 @@ pub fn open(
         workspace: ground.shown_cwd(),
         session,
         history,
+        effort: models.main.effort(),
         demo: chosen.demo,
     };
-    Ok(Session { agent, tools, gate, context, desk, ready, notices })
+    let mut session =
+        Session { agent, tools, gate, context, models, journal, prompt, desk, ready, notices };
+    if let Some((model, effort)) = switched {
+        session.go_on_with(ground, &model.to_string(), effort);
+    }
+    Ok(session)
 }
 
 /// What the session's agents work with.
 fn house(
     ground: &Ground,
-    chosen: &Chosen,
-    small: Option<Arc<dyn Model>>,
+    models: &Models,
     gate: &Arc<PermissionGate>,
     tools: ToolsConfig,
     system: Vec<SystemBlock>,
     config: AgentConfig,
 ) -> House {
     House {
-        model: Arc::clone(&chosen.model),
-        small,
+        model: Arc::clone(&models.main),
+        small: Arc::clone(&models.small),
         connect: connect(ground),
         gate: Arc::clone(gate),
         tools,
@@ -262,7 +278,6 @@ fn agent_config(ground: &Ground, launch: &Launch) -> AgentConfig {
         wrap_at_cap: config.limits.wrap_at_cap,
         monitor: true,
         route: Some(route_config(&config.route)),
-        effort: config.effort,
         ..AgentConfig::default()
     }
 }
@@ -287,20 +302,6 @@ fn limits(ground: &Ground) -> Limits {
     }
 }
 
-/// The model for side work, when one is set up. Without it everything works, only longer.
-fn small_model(ground: &Ground, notices: &mut Vec<String>) -> Option<Arc<dyn Model>> {
-    let config = &ground.settings.config;
-    let wanted = config.small_model.as_deref().filter(|_| ground.demo.is_none())?;
-    let env = |name: &str| ground.env.var(name);
-    match resolve::resolve(Some(wanted), &env, &config.providers, &config.models) {
-        Ok(connection) => Some(crate::model::connect(connection)),
-        Err(error) => {
-            notices.push(format!("small_model {wanted} can't be used: {error}"));
-            None
-        }
-    }
-}
-
 /// Where long results of this project are kept. The gate lets the model read there, so every project
 /// has a folder of its own.
 fn results_dir(ground: &Ground) -> PathBuf {
@@ -311,7 +312,7 @@ fn tool_config(
     ground: &Ground,
     chosen: &Chosen,
     gate: &Arc<PermissionGate>,
-    small: Option<Arc<dyn Model>>,
+    small: Arc<dyn Model>,
 ) -> ToolsConfig {
     let mut config = ToolsConfig::new(&ground.cwd, results_dir(ground));
     config.secret_values.clone_from(&chosen.secrets);
@@ -319,7 +320,7 @@ fn tool_config(
     let gate = Arc::clone(gate);
     config.closed = Closed::new(move |path| gate.is_closed(path));
     config.timeout = Duration::from_secs(ground.settings.config.tools.bash_timeout_s.into());
-    config.compressor = small.map(Compressor::new);
+    config.compressor = Some(Compressor::new(small));
     config
 }
 

@@ -9,6 +9,8 @@ use crate::config::env::Env;
 use crate::config::error::ConfigError;
 use crate::config::load::{self, Flags, Loaded};
 use crate::config::paths::Paths;
+use crate::model::connection::Connection;
+use crate::model::resolve::{self, ResolveError};
 
 use super::branch;
 use super::demo::SampleWorkspace;
@@ -90,6 +92,16 @@ impl Ground {
             Some(rest) => format!("~/{}", rest.display()),
             None => self.cwd.display().to_string(),
         }
+    }
+
+    /// How the model of that reference is reached; without one, the model that is set up.
+    ///
+    /// # Errors
+    /// When none is, or the reference means nothing here.
+    pub fn resolve(&self, reference: Option<&str>) -> Result<Connection, ResolveError> {
+        let config = &self.settings.config;
+        let env = |name: &str| self.env.var(name);
+        resolve::resolve(reference, &env, &config.providers, &config.models)
     }
 
     /// Further folders that count as workspace, absolute.

@@ -1,16 +1,20 @@
-//! The application's task: starts, takes the front end's requests in order, ends everything.
+//! The application's task: starts, with the set-up's help where there is no model, and ends
+//! everything. What happens while a session is open is in [`super::sitting`].
 
+use futures_util::future::BoxFuture;
 use tokio::sync::mpsc;
 
+use crate::config::edit;
 use crate::kernel::command::{Command, Mode, Setting};
 use crate::kernel::event::Event;
+use crate::model::offered::KeyCheck;
 use crate::model::resolve::ResolveError;
 
 use super::build::{self, Chosen, Session};
 use super::ground::Ground;
-use super::jobs::{self, JobDesk};
-use super::service::{Failure, Front, Handle, Launch, Level, Request, SetupChoice, Update};
-use super::{branch, context, lists, logging, setup};
+use super::login::{self, Tried};
+use super::service::{Failure, Front, Handle, Launch, Level, Request, Setup, SetupChoice, Update};
+use super::{logging, setup};
 
 /// Loop events on their way to the front end; a live run waits when it is full (the spec's 128).
 const EVENT_CAPACITY: usize = 128;
@@ -26,16 +30,16 @@ pub fn launch(launch: Launch) -> Front {
 }
 
 #[derive(Debug)]
-struct Application {
-    requests: mpsc::UnboundedReceiver<Request>,
+pub(super) struct Application {
+    pub(super) requests: mpsc::UnboundedReceiver<Request>,
     events: mpsc::Sender<Event>,
     updates: mpsc::UnboundedSender<Update>,
 }
 
 /// A start that found a model.
-struct Started {
-    ground: Ground,
-    launch: Launch,
+pub(super) struct Started {
+    pub(super) ground: Ground,
+    pub(super) launch: Launch,
     chosen: Chosen,
     _log: Option<logging::Guard>,
 }
@@ -54,12 +58,12 @@ impl Application {
         self.tell(Update::Closed);
     }
 
-    fn tell(&self, update: Update) {
+    pub(super) fn tell(&self, update: Update) {
         // A front end that is gone needs no news.
         let _gone = self.updates.send(update);
     }
 
-    fn notice(&self, level: Level, text: String) {
+    pub(super) fn notice(&self, level: Level, text: String) {
         self.tell(Update::Notice { level, text });
     }
 
@@ -67,42 +71,65 @@ impl Application {
     async fn start(&mut self, mut launch: Launch) -> Result<Option<Started>, Failure> {
         let mut log = None;
         loop {
-            let ground = blocking({
-                let launch = launch.clone();
-                move || Ground::gather(&launch)
-            })
-            .await?;
+            let ground = gather(&launch).await?;
             log = log.or_else(|| logging::start(&ground));
             for warning in &ground.settings.warnings {
                 self.notice(Level::Warning, warning.clone());
             }
-            match build::choose_model(&ground, &launch) {
-                Ok(chosen) => return Ok(Some(Started { ground, launch, chosen, _log: log })),
-                Err(error @ (ResolveError::NoModel | ResolveError::NoKey { .. })) => {
-                    let Some(choice) = self.set_up(&ground, error.to_string()).await else {
-                        return Ok(None);
-                    };
-                    launch = setup::apply(&ground, &launch, choice)?;
+            let reason = if std::mem::take(&mut launch.setup) {
+                "Choose who is to answer".to_owned()
+            } else {
+                match build::choose_model(&ground, &launch) {
+                    Ok(chosen) => return Ok(Some(Started { ground, launch, chosen, _log: log })),
+                    Err(error @ (ResolveError::NoModel | ResolveError::NoKey { .. })) => {
+                        error.to_string()
+                    }
+                    Err(error) => {
+                        return Err(Failure { message: error.to_string(), exit_code: 5 });
+                    }
                 }
-                Err(error) => {
-                    return Err(Failure { message: error.to_string(), exit_code: 5 });
-                }
+            };
+            if !self.set_up(&ground, &mut launch, reason).await? {
+                return Ok(None);
             }
         }
     }
 
-    /// Offers the ways on, adds local servers when they answer, and waits for a choice.
-    async fn set_up(&mut self, ground: &Ground, reason: String) -> Option<SetupChoice> {
+    /// Offers the ways on, adds local servers when they answer, tries a key that is given, and puts
+    /// a choice into force for the next start. `false` on shutdown.
+    async fn set_up(
+        &mut self,
+        ground: &Ground,
+        launch: &mut Launch,
+        reason: String,
+    ) -> Result<bool, Failure> {
         let mut offers = setup::offers(reason);
         self.tell(Update::Setup(offers.clone()));
         let probing = setup::servers(ground);
         tokio::pin!(probing);
         let mut probed = false;
+        let mut trying: Option<BoxFuture<'static, Tried>> = None;
         loop {
             tokio::select! {
                 request = self.requests.recv() => match request {
-                    Some(Request::Setup(choice)) => return Some(choice),
-                    Some(Request::Shutdown) | None => return None,
+                    Some(Request::Setup(SetupChoice::Demo)) => {
+                        launch.demo = true;
+                        return Ok(true);
+                    }
+                    Some(Request::Setup(SetupChoice::Model(reference))) => {
+                        self.keep(ground, &reference);
+                        launch.model = Some(reference);
+                        return Ok(true);
+                    }
+                    Some(Request::Setup(SetupChoice::Key { provider, key })) => {
+                        self.tell(Update::Setup(asking(&offers, &provider)));
+                        trying = Some(Box::pin(login::attempt(ground, &provider, &key)));
+                    }
+                    Some(Request::Setup(SetupChoice::Cancel)) => {
+                        trying = None;
+                        self.tell(Update::Setup(offers.clone()));
+                    }
+                    Some(Request::Shutdown) | None => return Ok(false),
                     // All others are about a session.
                     Some(_) => {}
                 },
@@ -110,64 +137,68 @@ impl Application {
                     probed = true;
                     if !servers.is_empty() {
                         offers.servers = servers;
-                        self.tell(Update::Setup(offers.clone()));
+                        if trying.is_none() {
+                            self.tell(Update::Setup(offers.clone()));
+                        }
+                    }
+                }
+                tried = pending(&mut trying), if trying.is_some() => {
+                    trying = None;
+                    match self.take_key(ground, &tried)? {
+                        Taken::Refused(reason) => {
+                            offers.reason = reason;
+                            self.tell(Update::Setup(offers.clone()));
+                        }
+                        Taken::Choose(question) => self.tell(Update::Setup(question)),
+                        Taken::Done => {
+                            let of_it = format!("{}/", tried.provider);
+                            let named = launch.model.take();
+                            launch.model = named.filter(|model| model.starts_with(&of_it));
+                            return Ok(true);
+                        }
                     }
                 }
             }
         }
     }
 
-    async fn serve(&mut self, started: &mut Started) -> Result<(), Failure> {
-        let mode = started.ground.settings.config.permission_mode;
-        let resume = started.launch.resume;
-        let mut session = self.open(started, mode, resume)?;
-        if !started.chosen.demo {
-            crate::model::warm();
+    /// Saves a key that was not refused.
+    pub(super) fn take_key(&self, ground: &Ground, tried: &Tried) -> Result<Taken, Failure> {
+        if let KeyCheck::Refused(reason) = &tried.check {
+            return Ok(Taken::Refused(reason.clone()));
         }
-        self.tell(Update::Branch(branch::current(&started.ground.cwd)));
-        let wake = started.ground.settings.config.background.wake;
-        let mut desk = JobDesk::new(&session, wake);
-        loop {
-            let request = tokio::select! {
-                request = self.requests.recv() => request,
-                () = desk.next(&session) => {
-                    self.tell(Update::Jobs(jobs::lines(&session.tools)));
-                    continue;
-                }
-            };
-            match request {
-                Some(Request::Loop(Command::Answer { id, answer }))
-                    if session.desk.answer(&id, &answer) => {}
-                Some(Request::Loop(command)) => session.agent.send(command),
-                Some(Request::Jobs) => self.tell(Update::Jobs(jobs::lines(&session.tools))),
-                Some(Request::Context) => self.tell(Update::Context(context::report(&session))),
-                Some(Request::List(kind)) => self.tell(Update::List(lists::make(&session, kind))),
-                Some(Request::Pick(pick)) => {
-                    for update in lists::pick(&session, &pick).await {
-                        self.tell(update);
-                    }
-                }
-                Some(Request::NewSession) => {
-                    let mode = current_mode(&session);
-                    close(&session).await;
-                    session = self.open(started, mode, false)?;
-                    desk = JobDesk::new(&session, wake);
-                }
-                // The choice was made; a second click on it changes nothing.
-                Some(Request::Setup(_)) => {}
-                Some(Request::Shutdown) | None => break,
-            }
+        tokio::task::block_in_place(|| login::save(ground, tried))
+            .map_err(|message| Failure { message, exit_code: 1 })?;
+        if let KeyCheck::Unknown(reason) = &tried.check {
+            let text = format!("the key was saved without a test: {reason}");
+            self.notice(Level::Warning, text);
         }
-        close(&session).await;
-        Ok(())
+        Ok(login::models(tried).map_or(Taken::Done, Taken::Choose))
     }
 
-    fn open(&self, started: &Started, mode: Mode, resume: bool) -> Result<Session, Failure> {
+    /// Remembers a chosen model for the next start. Without that it holds for this one.
+    fn keep(&self, ground: &Ground, reference: &str) {
+        let saved =
+            tokio::task::block_in_place(|| edit::save_text(&ground.paths, "model", reference));
+        if let Err(error) = saved {
+            self.notice(Level::Warning, format!("the choice was not saved: {error}"));
+        }
+    }
+
+    pub(super) fn open(
+        &self,
+        started: &Started,
+        mode: Mode,
+        resume: bool,
+    ) -> Result<Session, Failure> {
         let Started { ground, launch, chosen, .. } = started;
         let session = tokio::task::block_in_place(|| {
             build::open(ground, launch, chosen, mode, resume, self.events.clone())
         })
         .map_err(|message| Failure { message, exit_code: 1 })?;
+        if !chosen.demo {
+            crate::model::warm();
+        }
         self.tell(Update::Ready(Box::new(session.ready.clone())));
         for text in &session.notices {
             self.notice(Level::Warning, text.clone());
@@ -178,21 +209,35 @@ impl Application {
     }
 }
 
-fn current_mode(session: &Session) -> Mode {
-    use crate::kernel::ports::Gate;
-    session.gate.mode()
+/// Waits for the key that is being tried; for ever without one.
+async fn pending(trying: &mut Option<BoxFuture<'static, Tried>>) -> Tried {
+    match trying {
+        Some(trying) => trying.await,
+        None => std::future::pending().await,
+    }
 }
 
-async fn close(session: &Session) {
-    session.agent.shutdown().await;
-    session.tools.stop_all();
+/// What became of a key that was tried.
+pub(super) enum Taken {
+    /// The service does not take it, for this reason.
+    Refused(String),
+    /// It is saved; which model is to be used is asked now.
+    Choose(Setup),
+    /// It is saved, and there is nothing to ask.
+    Done,
 }
 
-/// Runs file work off the async workers.
-async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, Failure> + Send + 'static,
-) -> Result<T, Failure> {
-    tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| {
+/// The set-up while a service is asked.
+pub(super) fn asking(offers: &Setup, provider: &str) -> Setup {
+    let label = offers.providers.iter().find(|offer| offer.name == provider);
+    let label = label.map_or(provider, |offer| &offer.label);
+    Setup { reason: format!("Trying the key at {label}…"), busy: true, ..offers.clone() }
+}
+
+/// Reads settings and places anew, off the async workers.
+pub(super) async fn gather(launch: &Launch) -> Result<Ground, Failure> {
+    let launch = launch.clone();
+    tokio::task::spawn_blocking(move || Ground::gather(&launch)).await.unwrap_or_else(|error| {
         Err(Failure { message: format!("the start did not complete: {error}"), exit_code: 1 })
     })
 }

@@ -7,6 +7,12 @@
 pub enum ListKind {
     /// Background tasks of the session.
     Tasks,
+    /// Models for the conversation.
+    Models,
+    /// Models for side work.
+    SmallModels,
+    /// Keys of providers.
+    Keys,
 }
 
 /// What can be done with an entry. Each has one key, the same in all lists.

@@ -9,7 +9,7 @@ use tokio::sync::mpsc;
 use crate::kernel::command::{Command, Mode};
 use crate::kernel::event::Event;
 use crate::kernel::message::Message;
-use crate::kernel::ports::ModelInfo;
+use crate::kernel::ports::{Effort, ModelInfo};
 
 pub use super::listing::{Entry, ListKind, Listing, Offer, Pick, Verb};
 
@@ -28,6 +28,8 @@ pub struct Launch {
     pub add_dirs: Vec<PathBuf>,
     /// Go on with the newest session of the directory.
     pub resume: bool,
+    /// Begin with the set-up, whatever is set up already.
+    pub setup: bool,
     /// Use the scripted model in a throw-away sample workspace.
     pub demo: bool,
     /// Whether somebody can be asked; without, ask means deny.
@@ -51,6 +53,19 @@ pub enum Request {
     List(ListKind),
     /// Does something with an entry of a list.
     Pick(Pick),
+    /// Exchanges a model by its reference, from the next request on.
+    Model {
+        /// `provider/model`; `none` takes the small one away.
+        reference: String,
+        /// The one for side work instead of the main one.
+        small: bool,
+    },
+    /// How hard the model thinks, `None` for its own default.
+    Effort(Option<Effort>),
+    /// Asks for [`Update::Setup`] with the providers that take a key, or that one.
+    Login(Option<String>),
+    /// Forgets the stored key of that provider.
+    Logout(String),
     /// Takes one of the offers of [`Update::Setup`].
     Setup(SetupChoice),
     /// Ends everything: aborts the run, stops processes, closes the journal.
@@ -65,6 +80,15 @@ pub enum Update {
     /// There is no usable model; these are the ways on. Local servers may be added by a second
     /// `Setup` when the probes come back.
     Setup(Setup),
+    /// Another model answers from the next request on, or the same one with another effort.
+    Model {
+        /// The model.
+        info: Box<ModelInfo>,
+        /// How hard it thinks.
+        effort: Option<Effort>,
+    },
+    /// A set-up that was under way is over, without another session.
+    SetupDone,
     /// The git branch of the workspace, when known.
     Branch(Option<String>),
     /// The background jobs of the session, oldest first: whenever one starts or ends, and when
@@ -134,6 +158,8 @@ pub struct Ready {
     pub session: String,
     /// History of a resumed session; empty for a new one.
     pub history: Vec<Message>,
+    /// How hard the model thinks; `None` for its own default.
+    pub effort: Option<Effort>,
     /// Whether the model is the scripted one.
     pub demo: bool,
 }
@@ -158,6 +184,12 @@ pub struct Setup {
     pub servers: Vec<LocalServer>,
     /// Providers that take a key.
     pub providers: Vec<ProviderOffer>,
+    /// Models of a provider whose key was taken; with them nothing else is offered.
+    pub models: Vec<String>,
+    /// Whether the scripted demo is offered.
+    pub demo: bool,
+    /// Something is being looked up; offers come with the next set-up.
+    pub busy: bool,
 }
 
 /// A local model server that answered a probe.
@@ -172,7 +204,7 @@ pub struct LocalServer {
 }
 
 /// A provider that can be set up with a key.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProviderOffer {
     /// Config name, for example `anthropic`.
     pub name: String,
@@ -189,7 +221,9 @@ pub struct ProviderOffer {
 pub enum SetupChoice {
     /// The scripted demo.
     Demo,
-    /// A model of a local server.
+    /// Nothing: the panel was closed.
+    Cancel,
+    /// This model.
     Model(String),
     /// A pasted key for a provider; stored in the user's config with mode 0600.
     Key {
@@ -204,6 +238,7 @@ impl std::fmt::Debug for SetupChoice {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Demo => f.write_str("Demo"),
+            Self::Cancel => f.write_str("Cancel"),
             Self::Model(model) => write!(f, "Model({model})"),
             // A key never reaches a log.
             Self::Key { provider, .. } => write!(f, "Key({provider})"),

@@ -1,19 +1,17 @@
-//! The ways on when there is no usable model: what the set-up panel offers and what becomes of a
-//! choice.
+//! The ways on when there is no usable model: what the set-up panel offers.
 
-use crate::config::edit;
 use crate::model::probe;
 use crate::model::providers::PROVIDERS;
 
 use super::ground::Ground;
-use super::service::{Failure, Launch, LocalServer, ProviderOffer, Setup, SetupChoice};
+use super::service::{LocalServer, ProviderOffer, Setup};
 
 /// The offers that need no look at the network.
 pub fn offers(reason: String) -> Setup {
     let providers = PROVIDERS.iter().filter(|row| row.needs_key && !row.default_model.is_empty());
     Setup {
         reason,
-        servers: Vec::new(),
+        demo: true,
         providers: providers
             .map(|row| ProviderOffer {
                 name: row.name.to_owned(),
@@ -22,7 +20,13 @@ pub fn offers(reason: String) -> Setup {
                 default_model: format!("{}/{}", row.name, row.default_model),
             })
             .collect(),
+        ..Setup::default()
     }
+}
+
+/// The offer of a provider that only the config file knows.
+pub fn offer_of_own(name: &str) -> ProviderOffer {
+    ProviderOffer { name: name.to_owned(), label: name.to_owned(), ..ProviderOffer::default() }
 }
 
 /// Local model servers that answer now; takes at most some 150 ms.
@@ -39,27 +43,4 @@ pub async fn servers(ground: &Ground) -> Vec<LocalServer> {
             base_url: served.base_url.clone(),
         })
         .collect()
-}
-
-/// Puts a choice into force: the launch to start again with. Blocking for a key.
-///
-/// # Errors
-/// When the key can't be saved.
-pub fn apply(ground: &Ground, launch: &Launch, choice: SetupChoice) -> Result<Launch, Failure> {
-    let mut next = launch.clone();
-    match choice {
-        SetupChoice::Demo => next.demo = true,
-        SetupChoice::Model(reference) => next.model = Some(reference),
-        SetupChoice::Key { provider, key } => {
-            let offer = offers(String::new()).providers.into_iter().find(|o| o.name == provider);
-            let default = offer.map(|offer| offer.default_model);
-            edit::save_provider_key(&ground.paths, &provider, key.trim(), default.as_deref())
-                .map_err(|error| Failure { message: error.to_string(), exit_code: 1 })?;
-            // A model named earlier may belong to the provider without a key.
-            let named = next.model.take();
-            next.model =
-                named.filter(|model| model.starts_with(&format!("{provider}/"))).or(default);
-        }
-    }
-    Ok(next)
 }

@@ -9,6 +9,7 @@ use crate::context::project::{Limits, SessionContext};
 use crate::context::summary::Summariser;
 use crate::kernel::agent::AgentConfig;
 use crate::kernel::ports::{Clock, Model, Ports, SystemBlock, in_force};
+use crate::model::switch::Switch;
 use crate::permission::PermissionGate;
 use crate::prompt::assemble;
 use crate::session::journal::{NewSession, SessionJournal, fresh_id};
@@ -27,9 +28,9 @@ pub type Connect = Arc<dyn Fn(&str) -> Result<Arc<dyn Model>, String> + Send + S
 /// What all agents of a session share.
 pub struct House {
     /// The session's model.
-    pub model: Arc<dyn Model>,
+    pub model: Arc<Switch>,
     /// The model for side work.
-    pub small: Option<Arc<dyn Model>>,
+    pub small: Arc<Switch>,
     /// Makes other models.
     pub connect: Connect,
     /// The session's gate.
@@ -67,13 +68,13 @@ impl House {
                 }
             };
         }
-        let small = self.small.as_ref().filter(|_| order.kind.small).and_then(in_force);
+        let small = in_force(&(Arc::clone(&self.small) as _)).filter(|_| order.kind.small);
         (small.unwrap_or_else(|| self.main()), Vec::new())
     }
 
     /// The session's model as it is now: an agent keeps it to its end.
     fn main(&self) -> Arc<dyn Model> {
-        in_force(&self.model).unwrap_or_else(|| Arc::clone(&self.model))
+        in_force(&(Arc::clone(&self.model) as _)).unwrap_or_else(|| Arc::clone(&self.model) as _)
     }
 
     fn system(&self, order: &Fitting<'_>) -> Vec<SystemBlock> {
@@ -98,8 +99,8 @@ impl Outfit for House {
             created: SystemClock.now(),
             model: model.info().model.to_string(),
         });
-        let summariser =
-            Summariser::new(Arc::clone(&model), self.small.clone(), &self.config.cache_key);
+        let small = Arc::clone(&self.small) as _;
+        let summariser = Summariser::new(Arc::clone(&model), Some(small), &self.config.cache_key);
         let context = SessionContext::new(self.system(order))
             .with_summariser(summariser)
             .with_limits(self.limits);
@@ -123,6 +124,7 @@ impl Outfit for House {
             monitor: true,
             route: None,
             interactive: self.config.interactive && order.may_ask,
+            effort: self.model.effort(),
             ..self.config.clone()
         };
         Ok(Fitted { ports, config, notes, keep: Some(tools) })

@@ -11,6 +11,15 @@ use super::error::ConfigError;
 use super::paths::Paths;
 use super::private;
 
+/// Where the key of a provider is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyPlace<'a> {
+    /// The key itself.
+    Key(&'a str),
+    /// The environment variable that holds it.
+    Env(&'a str),
+}
+
 /// Saves a provider's key. `default_model` becomes the model unless one of this provider is set.
 ///
 /// # Errors
@@ -21,6 +30,72 @@ pub fn save_provider_key(
     key: &str,
     default_model: Option<&str>,
 ) -> Result<(), ConfigError> {
+    save_key_place(paths, provider, KeyPlace::Key(key), default_model)
+}
+
+/// The same for a key that may be in the environment; the other place is forgotten.
+///
+/// # Errors
+/// As [`save_provider_key`].
+pub fn save_key_place(
+    paths: &Paths,
+    provider: &str,
+    place: KeyPlace<'_>,
+    default_model: Option<&str>,
+) -> Result<(), ConfigError> {
+    change(paths, |root| {
+        let providers = child(root, "providers", true)?;
+        let table = child(providers, provider, false)?;
+        let (name, other, text) = match place {
+            KeyPlace::Key(key) => ("api_key", "api_key_env", key),
+            KeyPlace::Env(env) => ("api_key_env", "api_key", env),
+        };
+        table.remove(other);
+        put(table, name, text);
+        if let Some(model) = default_model {
+            set_model(root, provider, model);
+        }
+        Some(())
+    })
+}
+
+/// Forgets a provider's key and the name of its variable; other settings of it stay. False when
+/// there was nothing to forget.
+///
+/// # Errors
+/// As [`save_provider_key`].
+pub fn remove_provider_key(paths: &Paths, provider: &str) -> Result<bool, ConfigError> {
+    let mut removed = false;
+    change(paths, |root| {
+        if !root.get("providers").is_some_and(|all| all.get(provider).is_some()) {
+            return Some(());
+        }
+        let providers = child(root, "providers", true)?;
+        let table = child(providers, provider, false)?;
+        for name in ["api_key", "api_key_env"] {
+            removed |= table.remove(name).is_some();
+        }
+        if table.is_empty() {
+            providers.remove(provider);
+        }
+        Some(())
+    })?;
+    Ok(removed)
+}
+
+/// Sets a text at the top of the file, for example `model`.
+///
+/// # Errors
+/// As [`save_provider_key`].
+pub fn save_text(paths: &Paths, name: &str, text: &str) -> Result<(), ConfigError> {
+    change(paths, |root| {
+        put(root, name, text);
+        Some(())
+    })
+}
+
+/// Changes the file; `edit` gives up when `providers` is no table.
+fn change(paths: &Paths, edit: impl FnOnce(&mut Table) -> Option<()>) -> Result<(), ConfigError> {
     let file = &paths.config_file;
     let failed = |error: io::Error| ConfigError::in_file(file, format!("can't be saved: {error}"));
     // A link to a settings folder elsewhere stays a link.
@@ -40,24 +115,18 @@ pub fn save_provider_key(
     if was_empty {
         document.set_trailing("");
     }
-    set_key(document.as_table_mut(), provider, key)
+    edit(document.as_table_mut())
         .ok_or_else(|| ConfigError::in_file(file, "`providers` is not a table; mend the file"))?;
-    if let Some(model) = default_model {
-        set_model(document.as_table_mut(), provider, model);
-    }
     let mut new = document.to_string();
     if was_empty {
         // Comments of a file without any key stay at its head.
         let gap = if text.trim().is_empty() { "" } else { "\n\n" };
         new = format!("{}{gap}{}", text.trim_end(), new.trim_start());
     }
+    if new == text {
+        return Ok(());
+    }
     private::replace(&real, new.as_bytes()).map_err(failed)
-}
-
-fn set_key(root: &mut Table, provider: &str, key: &str) -> Option<()> {
-    let providers = child(root, "providers", true)?;
-    put(child(providers, provider, false)?, "api_key", key);
-    Some(())
 }
 
 /// The table of that name, made when absent; `None` when something else has the name.

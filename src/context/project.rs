@@ -88,9 +88,6 @@ impl fmt::Debug for OpenTasks {
 /// The context of one session.
 #[derive(Debug)]
 pub struct SessionContext {
-    system: Arc<[SystemBlock]>,
-    /// What a quick look is sent with; the whole prompt when absent.
-    fast: Option<Arc<[SystemBlock]>>,
     /// The uncached blocks stand in front of the user's words instead.
     turn_context: bool,
     pub(super) limits: Limits,
@@ -102,6 +99,9 @@ pub struct SessionContext {
 /// What changes while the session lasts.
 #[derive(Debug, Default)]
 pub(super) struct State {
+    system: Arc<[SystemBlock]>,
+    /// What a quick look is sent with; the whole prompt when absent.
+    fast: Option<Arc<[SystemBlock]>>,
     changes: Vec<Compaction>,
     shown: Option<Arc<Shown>>,
     /// What services charge for an estimated token, by model.
@@ -146,20 +146,25 @@ impl SessionContext {
     /// A context with these system blocks; blank ones are left out, since services refuse them.
     pub fn new(system: Vec<SystemBlock>) -> Self {
         Self {
-            system: said(system),
-            fast: None,
             turn_context: false,
             limits: Limits::default(),
             summariser: Summariser::default(),
             tasks: OpenTasks::default(),
-            state: Mutex::default(),
+            state: Mutex::new(State { system: said(system), ..State::default() }),
         }
+    }
+
+    /// Exchanges the system prompt, for another model. The next request has the new one.
+    pub fn set_system(&self, system: Vec<SystemBlock>, fast: Vec<SystemBlock>) {
+        let mut state = self.lock();
+        state.system = said(system);
+        state.fast = state.fast.is_some().then(|| said(fast));
     }
 
     /// The same with a shorter system prompt for quick looks.
     #[must_use]
-    pub fn with_fast(mut self, system: Vec<SystemBlock>) -> Self {
-        self.fast = Some(said(system));
+    pub fn with_fast(self, system: Vec<SystemBlock>) -> Self {
+        self.lock().fast = Some(said(system));
         self
     }
 
@@ -208,18 +213,11 @@ impl SessionContext {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn system(&self, tier: Tier) -> &Arc<[SystemBlock]> {
-        match (&self.fast, tier) {
-            (Some(fast), Tier::Fast) => fast,
-            _ => &self.system,
-        }
-    }
-
     /// The view of `history` and what it weighs for the model that will read it.
     pub fn weigh(&self, history: &[Arc<Message>], view: View<'_>) -> Weighed {
-        let system = Arc::clone(self.system(view.tier));
-        let fixed = estimate::system(&system) + estimate::tools(view.tools);
         let mut state = self.lock();
+        let system = state.system(view.tier);
+        let fixed = estimate::system(&system) + estimate::tools(view.tools);
         let shown = state.follow(history, self.limits.result);
         state.learn(history);
         let model = &view.model.model;
@@ -254,6 +252,11 @@ fn said(system: Vec<SystemBlock>) -> Arc<[SystemBlock]> {
 }
 
 impl State {
+    fn system(&self, tier: Tier) -> Arc<[SystemBlock]> {
+        let fast = self.fast.as_ref().filter(|_| tier == Tier::Fast);
+        Arc::clone(fast.unwrap_or(&self.system))
+    }
+
     /// The view, brought up to date.
     fn follow(&mut self, history: &[Arc<Message>], cap: u64) -> Arc<Shown> {
         let shown = match self.shown.take().filter(|shown| shown.fits(history)) {

@@ -146,7 +146,9 @@ impl Driver {
             | Update::Branch(_)
             | Update::Jobs(_)
             | Update::Context(_)
-            | Update::List(_) => Ok(()),
+            | Update::List(_)
+            | Update::Model { .. }
+            | Update::SetupDone => Ok(()),
             Update::Notice { level, text } => {
                 self.report.notice(level, &text);
                 Ok(())

@@ -95,6 +95,59 @@ async fn ask(client: &reqwest::Client, target: Target, limit: Duration) -> Optio
     Some(Served { label, provider, base_url, models: names, context_window })
 }
 
+/// Tokens of context with which a server runs one model, where it tells; nothing is started for it.
+pub async fn window_of(provider: &str, base_url: &str, model: &str) -> Option<u64> {
+    let client = tokio::task::spawn_blocking(|| http::client(true)).await.ok()?.ok()?;
+    let root = base_url.trim_end_matches("/v1");
+    match provider {
+        "ollama" => match ollama_running(client, root, model).await {
+            Some(window) => Some(window),
+            None => ollama_set(client, root, model).await,
+        },
+        "llamacpp" => llamacpp_window(client, root).await,
+        "lmstudio" => lmstudio_window(client, root, model).await,
+        _ => {
+            let list = get(client, &format!("{base_url}/models")).await?;
+            let found = list["data"].as_array()?.iter().find(|one| one["id"] == model)?;
+            listed_window(found)
+        }
+    }
+}
+
+/// What a loaded model runs with. One that is not loaded yet will get the server's default, which
+/// the server tells nobody.
+async fn ollama_running(client: &reqwest::Client, root: &str, model: &str) -> Option<u64> {
+    let running = get(client, &format!("{root}/api/ps")).await?;
+    let is_it = |one: &&Value| {
+        let name = one["name"].as_str().unwrap_or_default();
+        name == model || name.strip_suffix(":latest") == Some(model)
+    };
+    running["models"].as_array()?.iter().find(is_it)?["context_length"].as_u64()
+}
+
+/// What the model itself sets.
+async fn ollama_set(client: &reqwest::Client, root: &str, model: &str) -> Option<u64> {
+    let request = client.post(format!("{root}/api/show")).json(&json!({"model": model}));
+    let shown: Value = request.send().await.ok()?.json().await.ok()?;
+    set_window(&shown)
+}
+
+fn set_window(shown: &Value) -> Option<u64> {
+    let mut lines = shown["parameters"].as_str()?.lines();
+    lines.find_map(|line| line.trim().strip_prefix("num_ctx"))?.trim().parse().ok()
+}
+
+async fn lmstudio_window(client: &reqwest::Client, root: &str, model: &str) -> Option<u64> {
+    let list = get(client, &format!("{root}/api/v0/models")).await?;
+    let found = list["data"].as_array()?.iter().find(|one| one["id"] == model)?;
+    found["loaded_context_length"].as_u64()
+}
+
+fn listed_window(model: &Value) -> Option<u64> {
+    let keys = ["max_model_len", "max_context_length", "context_length", "context_window"];
+    keys.iter().find_map(|key| model[*key].as_u64())
+}
+
 /// Names of the served models with the context length where the list tells it.
 async fn models(
     client: &reqwest::Client,
@@ -107,11 +160,7 @@ async fn models(
         return Some(names.map(|name| (name.to_owned(), None)).collect());
     }
     let list = get(client, &format!("{}/models", target.base_url)).await?;
-    let model = |model: &Value| {
-        let keys = ["max_model_len", "max_context_length", "context_length", "context_window"];
-        let window = keys.iter().find_map(|key| model[*key].as_u64());
-        Some((model["id"].as_str()?.to_owned(), window))
-    };
+    let model = |model: &Value| Some((model["id"].as_str()?.to_owned(), listed_window(model)));
     Some(list["data"].as_array()?.iter().filter_map(model).collect())
 }
 
@@ -120,10 +169,7 @@ async fn ollama_window(client: &reqwest::Client, root: &str, names: &[String]) -
     let asked = names.iter().take(ASKED).map(|name| async move {
         let request = client.post(format!("{root}/api/show")).json(&json!({"model": name}));
         let shown: Value = request.send().await.ok()?.json().await.ok()?;
-        let set = shown["parameters"].as_str().and_then(|text| {
-            let line = text.lines().find_map(|line| line.trim().strip_prefix("num_ctx"))?;
-            line.trim().parse().ok()
-        });
+        let set = set_window(&shown);
         let trained = || {
             let facts = shown["model_info"].as_object()?;
             facts.iter().find(|(key, _)| key.ends_with(".context_length"))?.1.as_u64()

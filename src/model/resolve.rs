@@ -122,6 +122,11 @@ pub fn resolve(
     }
 }
 
+/// Names of all providers that have a key, preferred ones first.
+pub fn with_keys(env: Env<'_>, providers: &BTreeMap<String, ProviderConfig>) -> Vec<String> {
+    keyed(&Sources { env, providers, models: &BTreeMap::new() })
+}
+
 /// Names of all providers with a key, in the order in which they are preferred.
 fn keyed(sources: &Sources<'_>) -> Vec<String> {
     let rows = PROVIDERS.iter().map(|row| row.name.to_owned());

@@ -1,6 +1,8 @@
 //! Hides known secret values in text that the model or the disk would see. It finds the values as
 //! they are, not encoded or split over lines.
 
+use std::sync::{PoisonError, RwLock, RwLockReadGuard};
+
 /// What stands in for a secret.
 pub const REPLACEMENT: &str = "[secret]";
 
@@ -10,32 +12,40 @@ const SHORTEST: usize = 8;
 /// The values to hide, longest first so that a value inside another one leaves nothing over.
 #[derive(Default)]
 pub struct Mask {
-    values: Vec<String>,
+    values: RwLock<Vec<String>>,
 }
 
 impl std::fmt::Debug for Mask {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Mask({} values)", self.values.len())
+        write!(f, "Mask({} values)", self.values().len())
     }
 }
 
 impl Mask {
     /// Hides these values.
     pub fn new(values: Vec<String>) -> Self {
-        let mut values: Vec<String> = values
-            .into_iter()
-            .map(|value| value.trim().to_owned())
-            .filter(|value| value.len() >= SHORTEST)
-            .collect();
-        values.sort_by_key(|value| std::cmp::Reverse(value.len()));
+        let mask = Self::default();
+        mask.learn(values);
+        mask
+    }
+
+    /// Hides these values too.
+    pub fn learn(&self, more: Vec<String>) {
+        let more = more.into_iter().map(|value| value.trim().to_owned());
+        let mut values = self.values.write().unwrap_or_else(PoisonError::into_inner);
+        values.extend(more.filter(|value| value.len() >= SHORTEST));
+        values.sort_unstable_by(|a, b| (b.len(), b).cmp(&(a.len(), a)));
         values.dedup();
-        Self { values }
+    }
+
+    fn values(&self) -> RwLockReadGuard<'_, Vec<String>> {
+        self.values.read().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The text without secrets; `None` when it holds none.
     pub fn apply(&self, text: &str) -> Option<String> {
         let mut out: Option<String> = None;
-        for value in &self.values {
+        for value in self.values().iter() {
             let current = out.as_deref().unwrap_or(text);
             if current.contains(value.as_str()) {
                 out = Some(current.replace(value.as_str(), REPLACEMENT));
@@ -59,6 +69,6 @@ impl Mask {
                 value.is_char_boundary(n) && text.as_bytes().ends_with(&value.as_bytes()[..n])
             })
         };
-        self.values.iter().filter_map(begins).max().unwrap_or(0)
+        self.values().iter().filter_map(begins).max().unwrap_or(0)
     }
 }

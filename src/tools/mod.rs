@@ -301,6 +301,11 @@ impl Tools {
         self.bench.processes.stop_all();
     }
 
+    /// Keeps a further secret out of every result from now on.
+    pub fn hide(&self, secret: String) {
+        self.bench.mask.learn(vec![secret]);
+    }
+
     /// Makes a good result short, when it is long.
     async fn shorten(
         &self,

@@ -94,6 +94,7 @@ impl App {
             workspace: "~/x".to_owned(),
             session: "s1".to_owned(),
             history: vec![],
+            effort: None,
             demo: false,
         };
         self.updates.send(Update::Ready(Box::new(ready))).unwrap();
@@ -357,6 +358,7 @@ async fn without_a_model_it_names_the_ways_on() {
             key_env: "ANTHROPIC_API_KEY".to_owned(),
             default_model: "anthropic/x".to_owned(),
         }],
+        ..Setup::default()
     };
     app.updates.send(Update::Setup(setup)).unwrap();
     let (code, out, err) = app.close().await;

@@ -92,7 +92,15 @@ fn rejected(store: &mut Store, reason: &str) {
 pub(super) fn news(store: &mut Store, news: Update, out: &mut Vec<Effect>) {
     match news {
         Update::Ready(ready) => open(store, &ready, out),
-        Update::Setup(setup) => store.setup.get_or_insert_with(SetupPanel::default).update(&setup),
+        Update::Setup(setup) => {
+            let open = store.phase == Phase::Open;
+            store.setup.get_or_insert_with(|| SetupPanel::new(open)).update(&setup);
+        }
+        Update::SetupDone => store.setup = None,
+        Update::Model { info, effort } => {
+            store.status.model = Some(*info);
+            store.status.effort = effort;
+        }
         Update::Jobs(lines) => jobs(store, lines, out),
         Update::Context(report) => store.overlay = Some(Overlay::Context(MeterPanel::new(report))),
         Update::List(listing) => {

@@ -11,10 +11,10 @@ use super::overlay::{self, Overlay};
 use super::picker;
 use super::queue;
 use super::send::{
-    answer_trust, command, go_on_after, next_mode, open_queue, stop, submit, take_back,
+    answer_trust, command, go_on_after, next_mode, open_list, open_queue, stop, submit, take_back,
 };
 use super::{Effect, Exit, Phase, Store, close};
-use crate::app::service::Request;
+use crate::app::service::{ListKind, Request, SetupChoice};
 use crate::kernel::command::{Command, Setting};
 use crate::kernel::event::QueueKind;
 use crate::ui::action::Action;
@@ -164,6 +164,9 @@ fn approval(store: &mut Store, chord: Chord, out: &mut Vec<Effect>) {
 
 fn setup(store: &mut Store, chord: Chord, out: &mut Vec<Effect>) {
     if let Some(choice) = store.setup.as_mut().and_then(|panel| panel.press(chord)) {
+        if choice == SetupChoice::Cancel {
+            store.setup.take_if(|panel| panel.closes());
+        }
         out.push(Effect::Request(Request::Setup(choice)));
     }
 }
@@ -238,6 +241,7 @@ fn composer(store: &mut Store, chord: Chord, action: Option<Action>, out: &mut V
         Some(Action::EndOfInput) if store.composer.is_empty() => close(store, 0, out),
         Some(Action::NextMode) => next_mode(store, out),
         Some(Action::Editor) => out.push(Effect::Editor(store.composer.text())),
+        Some(Action::Model) => open_list(store, ListKind::Models, out),
         Some(Action::Help) => store.overlay = Some(Overlay::Text(overlay::help())),
         Some(Action::RetryNow) if store.activity.retry().is_some() => {
             out.push(command(Command::RetryNow));

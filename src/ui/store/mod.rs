@@ -9,6 +9,7 @@ pub mod follow;
 pub mod history;
 pub mod jobs;
 pub mod keys;
+pub mod ledger;
 pub mod limit;
 pub mod line;
 pub mod meter;

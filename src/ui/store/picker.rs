@@ -25,6 +25,8 @@ pub struct Picker {
     selected: usize,
     /// What was asked for once and has to be asked for again: entry and verb.
     asked: Option<(String, Verb)>,
+    /// The next list may be another one: it was just opened, or something was picked.
+    expects: bool,
 }
 
 /// What a key led to.
@@ -43,7 +45,14 @@ pub enum Outcome {
 impl Picker {
     /// A panel that waits for its list.
     pub fn new(kind: ListKind) -> Self {
-        Self { kind, listing: None, filter: Line::default(), selected: 0, asked: None }
+        Self {
+            kind,
+            listing: None,
+            filter: Line::default(),
+            selected: 0,
+            asked: None,
+            expects: true,
+        }
     }
 
     /// The list it shows or waits for.
@@ -61,9 +70,13 @@ impl Picker {
         &self.filter
     }
 
-    /// Takes the list. The entry that was selected stays selected wherever it is now; of a new
+    /// Takes the list; another one than it shows only when it waits for one. The entry that was selected stays selected wherever it is now; of a new
     /// list the one in force is.
     pub fn update(&mut self, listing: Listing) {
+        if self.kind != listing.kind && !self.expects {
+            return;
+        }
+        self.expects = false;
         let known = self.listing.is_some() && self.kind == listing.kind;
         let before = self.current().filter(|_| known).map(|entry| entry.id.clone());
         if !known {
@@ -206,6 +219,7 @@ impl Picker {
             return Outcome::Stay;
         }
         let pick = Pick { kind: self.kind, id, verb: offer.verb };
+        self.expects = true;
         if offer.closes { Outcome::Last(pick) } else { Outcome::Pick(pick) }
     }
 

@@ -10,6 +10,7 @@ use crate::app::service::{Level, ListKind, Request};
 use crate::kernel::command::{Command, Mode, QueueEdit, Setting};
 use crate::kernel::event::{QueueKind, Tier};
 use crate::kernel::message::Block;
+use crate::kernel::ports::Effort;
 use crate::ui::store::activity::Run;
 
 /// Largest text that is put on the clipboard, in bytes; terminals drop longer ones silently.
@@ -162,6 +163,15 @@ fn carry_out(store: &mut Store, row: &SlashRow, rest: &str, out: &mut Vec<Effect
         SlashKind::Compact => compact(store, rest, out),
         SlashKind::Queue => open_queue(store),
         SlashKind::List(kind) => open_list(store, kind, out),
+        SlashKind::Model => model_command(store, rest, out),
+        SlashKind::Effort => effort_command(store, rest, out),
+        SlashKind::Cost => store.overlay = Some(Overlay::Text(store.status.ledger.page())),
+        SlashKind::Login => {
+            let provider = Some(rest.to_owned()).filter(|name| !name.is_empty());
+            out.push(Effect::Request(Request::Login(provider)));
+        }
+        SlashKind::Logout if rest.is_empty() => open_list(store, ListKind::Keys, out),
+        SlashKind::Logout => out.push(Effect::Request(Request::Logout(rest.to_owned()))),
         SlashKind::Copy => copy(store, out),
         SlashKind::Quit => close(store, 0, out),
     }
@@ -215,6 +225,42 @@ fn route_command(store: &mut Store, name: &str, out: &mut Vec<Effect>) {
     } else {
         store.notice(Level::Warning, &format!("there is no route {name}; there are {names}"));
     }
+}
+
+/// Without a name the list; `small` before it means the model for side work.
+fn model_command(store: &mut Store, rest: &str, out: &mut Vec<Effect>) {
+    let (small, name) = match rest.split_once(char::is_whitespace).unwrap_or((rest, "")) {
+        ("small", name) => (true, name.trim()),
+        ("main", name) => (false, name.trim()),
+        _ => (false, rest),
+    };
+    if name.is_empty() {
+        let kind = if small { ListKind::SmallModels } else { ListKind::Models };
+        return open_list(store, kind, out);
+    }
+    out.push(Effect::Request(Request::Model { reference: name.to_owned(), small }));
+}
+
+fn effort_command(store: &mut Store, name: &str, out: &mut Vec<Effect>) {
+    let names = Effort::ALL.map(Effort::name).join(", ");
+    let effort = match name {
+        "" => {
+            let now = store.status.effort.map_or("auto", Effort::name);
+            let text = format!("effort is {now}; there are auto, {names}");
+            return store.notice(Level::Info, &text);
+        }
+        "auto" => None,
+        name => match Effort::from_name(name) {
+            Some(effort) => Some(effort),
+            None => {
+                let text = format!("there is no effort {name}; there are auto, {names}");
+                return store.notice(Level::Warning, &text);
+            }
+        },
+    };
+    let text = format!("effort {} from the next request on", effort.map_or("auto", Effort::name));
+    store.status.hint(text, store.now_ms);
+    out.push(Effect::Request(Request::Effort(effort)));
 }
 
 /// Starts the run that goes on where the last one reached its limit. After a report the model has

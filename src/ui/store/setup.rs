@@ -35,9 +35,21 @@ pub struct SetupPanel {
     selected: usize,
     key: Option<Line>,
     sent: bool,
+    /// A session is open behind it, so it can be closed.
+    closes: bool,
 }
 
 impl SetupPanel {
+    /// An empty panel; `closes` when there is something to go back to.
+    pub fn new(closes: bool) -> Self {
+        Self { closes, ..Self::default() }
+    }
+
+    /// Whether Esc closes it.
+    pub fn closes(&self) -> bool {
+        self.closes
+    }
+
     /// The panel for these offers. A later set of offers keeps what was selected and typed.
     pub fn update(&mut self, setup: &Setup) {
         let chosen = self.offers.get(self.selected).map(|offer| offer.kind.clone());
@@ -48,7 +60,7 @@ impl SetupPanel {
         if place.is_none() {
             self.key = None;
         }
-        self.sent = false;
+        self.sent = setup.busy;
     }
 
     /// Why there is no model.
@@ -90,7 +102,8 @@ impl SetupPanel {
     /// Handles a key; a choice is sent once.
     pub fn press(&mut self, chord: Chord) -> Option<SetupChoice> {
         if self.sent {
-            return None;
+            // What is asked of a service may take a while.
+            return (chord.code == KeyCode::Esc).then_some(SetupChoice::Cancel);
         }
         if self.key.is_some() {
             return self.press_in_key(chord);
@@ -101,6 +114,7 @@ impl SetupPanel {
                 self.selected = (self.selected + 1).min(self.offers.len().saturating_sub(1));
             }
             KeyCode::Enter => return self.choose(),
+            KeyCode::Esc if self.closes => return Some(SetupChoice::Cancel),
             KeyCode::Char(c) => {
                 let place = c.to_digit(10).and_then(|digit| (digit as usize).checked_sub(1));
                 if let Some(place) = place.filter(|place| *place < self.offers.len()) {
@@ -153,10 +167,21 @@ impl SetupPanel {
 }
 
 fn offers(setup: &Setup) -> Vec<Offer> {
-    let mut offers = vec![Offer {
-        label: "Try the demo: a scripted model in a sample project, no key, no network".to_owned(),
-        kind: OfferKind::Demo,
-    }];
+    let of_model = |model: &String| Offer {
+        label: sanitize::clean(model).into_owned(),
+        kind: OfferKind::Model(model.clone()),
+    };
+    if !setup.models.is_empty() {
+        return setup.models.iter().map(of_model).collect();
+    }
+    let mut offers = Vec::new();
+    if setup.demo {
+        offers.push(Offer {
+            label: "Try the demo: a scripted model in a sample project, no key, no network"
+                .to_owned(),
+            kind: OfferKind::Demo,
+        });
+    }
     for server in &setup.servers {
         let name = sanitize::clean(&server.label);
         for model in &server.models {
@@ -165,11 +190,10 @@ fn offers(setup: &Setup) -> Vec<Offer> {
         }
     }
     for provider in &setup.providers {
-        let label = format!(
-            "{}: paste an API key (or set {})",
-            sanitize::clean(&provider.label),
-            sanitize::clean(&provider.key_env)
-        );
+        let mut label = format!("{}: paste an API key", sanitize::clean(&provider.label));
+        if !provider.key_env.is_empty() {
+            label = format!("{label} (or set {})", sanitize::clean(&provider.key_env));
+        }
         offers.push(Offer { label, kind: OfferKind::Key(provider.name.clone()) });
     }
     offers

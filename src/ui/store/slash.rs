@@ -25,6 +25,16 @@ pub enum SlashKind {
     Queue,
     /// A list to choose from.
     List(ListKind),
+    /// The models, or another one by its name.
+    Model,
+    /// Shows or changes how hard the model thinks.
+    Effort,
+    /// Where the money went.
+    Cost,
+    /// A key for a provider.
+    Login,
+    /// Forgets a key.
+    Logout,
     /// Copies the last answer.
     Copy,
     /// Leaves.
@@ -68,6 +78,11 @@ pub const SLASH: &[SlashRow] = &[
     row("compact", "[what]", "sum the conversation up; undo goes back", SlashKind::Compact, false),
     row("queue", "", "edit messages that wait", SlashKind::Queue, false),
     row("tasks", "", "what runs in the background", SlashKind::List(ListKind::Tasks), false),
+    row("model", "[name]", "choose another model; small … for side work", SlashKind::Model, false),
+    row("effort", "[level]", "show or change how hard the model thinks", SlashKind::Effort, false),
+    row("cost", "", "what was spent on what", SlashKind::Cost, false),
+    row("login", "[provider]", "add a provider's key", SlashKind::Login, false),
+    row("logout", "[provider]", "forget a provider's key", SlashKind::Logout, false),
     row("copy", "", "copy the last answer", SlashKind::Copy, false),
     row("quit", "", "leave", SlashKind::Quit, false),
 ];

@@ -1,12 +1,13 @@
 //! What the footer knows of the session: model, mode, tokens, cost, branch; and the one-line hint
 //! that goes away by itself.
 
+use super::ledger::Ledger;
 use crate::app::service::Ready;
 use crate::kernel::command::Mode;
 use crate::kernel::compaction::Phase;
 use crate::kernel::event::{Event, Purpose, Tier};
 use crate::kernel::message::{Message, Usage};
-use crate::kernel::ports::ModelInfo;
+use crate::kernel::ports::{Effort, ModelInfo};
 
 /// How long a hint stays, in milliseconds.
 pub const HINT_MS: u64 = 3000;
@@ -16,6 +17,8 @@ pub const HINT_MS: u64 = 3000;
 pub struct Status {
     /// The model, once a session is open.
     pub model: Option<ModelInfo>,
+    /// How hard it thinks; `None` for its own default.
+    pub effort: Option<Effort>,
     /// The permission mode in force.
     pub mode: Mode,
     /// The workspace as shown to people.
@@ -30,6 +33,8 @@ pub struct Status {
     pub usage: Usage,
     /// US dollars of the session, when prices are known.
     pub cost: Option<f64>,
+    /// What was spent on what.
+    pub ledger: Ledger,
     /// Tokens in the context at the last answer.
     pub context: u64,
     /// The tier of the present chat, once one was opened.
@@ -52,6 +57,9 @@ impl Status {
         self.tier = None;
         self.pinned = None;
         self.model = Some(ready.model.clone());
+        self.effort = ready.effort;
+        self.ledger = Ledger::default();
+        self.ledger.load(&ready.history, ready.model.price);
         for message in &ready.history {
             if let Message::Assistant(answer) = message {
                 let price = ready.model.price;
@@ -63,6 +71,7 @@ impl Status {
 
     /// Follows the run.
     pub fn apply(&mut self, event: &Event) {
+        self.ledger.apply(event, self.model.as_ref().and_then(|model| model.price));
         match event {
             Event::Usage { purpose, usage, cost } => {
                 self.add(*usage, *cost);

@@ -5,6 +5,7 @@ pub mod code;
 pub mod diff;
 pub mod highlight;
 pub mod markdown;
+pub mod number;
 pub mod outline;
 pub mod role;
 pub mod row;

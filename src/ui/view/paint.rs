@@ -8,6 +8,8 @@ use ratatui::style::{Modifier, Style};
 use crate::kernel::command::Mode;
 use crate::ui::text::role::Role;
 use crate::ui::text::{sanitize, width};
+
+pub use crate::ui::text::number::{short_number, short_time};
 use crate::ui::theme::Theme;
 
 /// A piece of a row.
@@ -125,25 +127,5 @@ pub fn mode_role(mode: Mode) -> Role {
         Mode::Balanced => Role::ModeBalanced,
         Mode::AcceptEdits => Role::ModeAcceptEdits,
         Mode::Trust => Role::ModeTrust,
-    }
-}
-
-/// `412`, `3.1k`, `128k`, `1.2M`.
-pub fn short_number(number: u64) -> String {
-    match number {
-        0..1_000 => number.to_string(),
-        1_000..10_000 => format!("{}.{}k", number / 1000, number % 1000 / 100),
-        10_000..1_000_000 => format!("{}k", number / 1000),
-        _ => format!("{}.{}M", number / 1_000_000, number % 1_000_000 / 100_000),
-    }
-}
-
-/// `12 s`, `3 min 4 s`, `1 h 2 min`.
-pub fn short_time(ms: u64) -> String {
-    let seconds = ms / 1000;
-    match seconds {
-        0..60 => format!("{seconds} s"),
-        60..3600 => format!("{} min {} s", seconds / 60, seconds % 60),
-        _ => format!("{} h {} min", seconds / 3600, seconds % 3600 / 60),
     }
 }

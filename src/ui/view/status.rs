@@ -103,6 +103,9 @@ fn parts(store: &Store) -> Vec<(u8, Piece)> {
         add(0, "demo · scripted".to_owned());
     } else if let Some(model) = &status.model {
         add(1, model.model.model.clone());
+        if let Some(effort) = status.effort {
+            add(2, effort.name().to_owned());
+        }
     } else {
         add(1, "starting…".to_owned());
     }

@@ -7,6 +7,7 @@ mod limits;
 mod lists;
 mod looks;
 mod meter;
+mod models;
 mod pastes;
 mod queueing;
 mod sizes;

@@ -186,6 +186,7 @@ pub(crate) fn ready() -> Ready {
         workspace: "~/projects/shop".into(),
         session: "s-1".into(),
         history: Vec::new(),
+        effort: None,
         demo: false,
     }
 }

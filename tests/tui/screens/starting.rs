@@ -22,6 +22,8 @@ pub(crate) fn offers() -> Setup {
             key_env: "ANTHROPIC_API_KEY".into(),
             default_model: "anthropic/claude-sonnet-4-5".into(),
         }],
+        demo: true,
+        ..Setup::default()
     }
 }
 

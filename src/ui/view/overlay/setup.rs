@@ -57,14 +57,15 @@ pub(super) fn draw(panel: &SetupPanel, area: Rect, canvas: &mut Canvas<'_>) -> O
     }
     let below = panel.offers().len().saturating_sub(first + room);
     let more = format!("↓ {below} more");
+    let leave = if panel.closes() { "esc closes" } else { "ctrl+c twice leaves" };
     let hints: &[&str] = if panel.is_sent() {
-        &["starting…"]
+        &["one moment…", "esc back"]
     } else if typing.is_some() {
-        &["paste the key", "enter saves it", "esc back"]
+        &["paste the key or its variable's name", "enter tries it", "esc back"]
     } else if below > 0 {
-        &[&more, "↑↓ and enter choose", "ctrl+c twice leaves"]
+        &[&more, "↑↓ and enter choose", leave]
     } else {
-        &["↑↓ and enter choose", "ctrl+c twice leaves"]
+        &["↑↓ and enter choose", leave]
     };
     keys(canvas, inner, row, hints);
     caret
