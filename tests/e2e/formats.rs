@@ -250,3 +250,35 @@ fn a_session_moves_between_services() {
     assert!(!back.contains("sig-"), "{back}");
     assert_eq!(responses.results(3).len(), 12);
 }
+
+/// Case B27: bytes of a command that are no text stand as marks in the history, with a note, in this
+/// request and in those of the continued session.
+#[test]
+fn bytes_that_are_no_text_never_reach_a_service() {
+    for wire in Wire::ALL {
+        let service = Service::start(wire);
+        let printed = [r"printf '\xb3\xc9\xb9\xa6'", r"printf '\xed\xa0\x80'"];
+        let calls = printed.map(|command| ("bash", json!({"command": command})));
+        service.calls("I print it.", &calls).says("Seen.");
+        let args = ["-m", wire.model(), "--permission-mode", "trust", "print it"];
+        let (output, home) = Print::new(&args).envs(service.environment()).run();
+        assert_eq!(text(&output.stdout), "Seen.\n", "{}", text(&output.stderr));
+        service.says("Still here.");
+        let again = Print::within(&home, &["-c", "-m", wire.model(), "go on"]);
+        let (output, _home) = again.envs(service.environment()).run();
+        assert_eq!(text(&output.stdout), "Still here.\n", "{}", text(&output.stderr));
+        service.assert_valid();
+        let mut asked = service.mock.requests();
+        asked.retain(|request| request.method == "POST");
+        for request in [1, 2] {
+            let raw = std::str::from_utf8(&asked[request].raw).unwrap();
+            let body: Value = serde_json::from_str(raw).unwrap();
+            assert!(!body.to_string().contains("\\ud"), "{body}");
+            for result in service.results(request) {
+                assert!(result.contains('\u{fffd}'), "{result}");
+                assert!(result.contains("not UTF-8"), "{result}");
+            }
+            assert_eq!(service.results(request).len(), 2);
+        }
+    }
+}
