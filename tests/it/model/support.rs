@@ -19,6 +19,7 @@ use super::mock_llm::MockLlm;
 
 pub(crate) const CLAUDE: &str = "anthropic/claude-sonnet-4-5";
 pub(crate) const GPT: &str = "openai/gpt-4o";
+pub(crate) const RESPONSES: &str = "openai-responses/gpt-5";
 pub(crate) const GEMINI: &str = "gemini/gemini-3.5-flash";
 
 /// Limits short enough for tests.

@@ -16,6 +16,8 @@ pub(crate) mod gemini;
 mod gemini_rules;
 pub(crate) mod openai;
 mod reply;
+pub(crate) mod responses;
+mod responses_rules;
 mod serve;
 mod validate;
 
@@ -71,6 +73,8 @@ pub(crate) struct Rules {
     /// Signatures this service issued, with the thinking text they cover; others are refused.
     /// `None`: any signature passes.
     pub(crate) signatures: Option<HashMap<String, String>>,
+    /// The model does not think: refuse whoever asks for its thoughts (responses).
+    pub(crate) plain_model: bool,
     /// Refuse calls of the current turn without a signature (generateContent).
     pub(crate) needs_signatures: bool,
 }

@@ -12,7 +12,7 @@ use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
 use super::reply::{Reply, Step};
-use super::{Recorded, State, gemini, gemini_rules, validate};
+use super::{Recorded, State, gemini, gemini_rules, responses_rules, validate};
 
 type Shared = Arc<Mutex<State>>;
 
@@ -81,6 +81,8 @@ fn choose(state: &Shared, request: &mut Recorded) -> Reply {
         validate::anthropic(&request.body, &state.rules).err()
     } else if path.ends_with("/chat/completions") {
         validate::openai(&request.body, &state.rules).err()
+    } else if path.ends_with("/responses") {
+        responses_rules::check(&request.body, &state.rules).err()
     } else if path.contains(":streamGenerateContent") || path.contains(":generateContent") {
         gemini_rules::check(request, &state.rules).err()
     } else {
