@@ -17,7 +17,7 @@ fn program(home: &Home, args: &[&str], services: &[&Service]) -> Program {
         let base = service.mock.base_url();
         let (name, url) = match service.wire {
             Wire::Messages => ("ANTHROPIC_BASE_URL", base),
-            Wire::Chat => ("OPENAI_BASE_URL", format!("{base}/v1")),
+            Wire::Chat | Wire::Responses => ("OPENAI_BASE_URL", format!("{base}/v1")),
             Wire::Gemini => ("GOOGLE_GEMINI_BASE_URL", base),
         };
         program = program.env(name, &url);
@@ -126,7 +126,7 @@ fn another_model_answers_from_the_next_request_on() {
     pty.wait_gone(RUNNING);
     pty.send("\x1bm");
     pty.wait_for("Model · effort auto");
-    pty.send("mock-9");
+    pty.send("openai/mock-9");
     pty.wait_for("openai/mock-9");
     pty.wait_for("1 of ");
     pty.send(keys::ENTER);
