@@ -46,7 +46,7 @@ fn digit(pty: &Pty, words: &str) -> String {
 
 fn paste_key(pty: &Pty, provider: &str, key: &str) {
     pty.wait_for(provider);
-    pty.send(&digit(pty, provider));
+    pty.send(digit(pty, provider));
     pty.wait_for("paste the key");
     pty.paste(key);
     pty.wait_for("•");
@@ -68,7 +68,7 @@ fn the_set_up_tries_the_key_and_asks_for_a_model() {
     assert_eq!(config(&home), "", "a refused key is not kept");
     paste_key(&pty, "Anthropic: paste", &format!("export ANTHROPIC_API_KEY='{KEY}'\n"));
     pty.wait_for("offers 2 models");
-    pty.send(&digit(&pty, "anthropic/mock-2"));
+    pty.send(digit(&pty, "anthropic/mock-2"));
     pty.wait_for(MODE);
     pty.wait_for("mock-2");
     pty.enter("hello");

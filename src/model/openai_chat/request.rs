@@ -30,7 +30,7 @@ pub fn body(
         }
     }
     body.insert("stream".into(), json!(streams));
-    if streams {
+    if streams && quirks.asks_usage {
         body.insert("stream_options".into(), json!({"include_usage": true}));
     }
     body.insert(quirks.output_cap.into(), json!(info.max_output));

@@ -210,10 +210,10 @@ async fn pictures_go_along_also_in_results() {
         assistant_by("openai", "gpt-4o", vec![call("c_1", "read", json!({}))]),
         result_blocks("c_1", codebot::kernel::message::CallStatus::Ok, vec![picture()]),
     ];
-    let seen = json!({"type": "input_image", "image_url": "data:image/png;base64,aGk=",
+    let image = json!({"type": "input_image", "image_url": "data:image/png;base64,aGk=",
         "detail": "auto"});
     let sees = input(history.clone()).await;
-    assert_eq!((&sees[0]["content"][1], &sees[2]["output"][0]), (&seen, &seen));
+    assert_eq!((&sees[0]["content"][1], &sees[2]["output"][0]), (&image, &image));
     let blind = ModelConfig { vision: Some(false), ..ModelConfig::default() };
     let blind = sent(RESPONSES, request(history), blind).await["input"].take();
     assert!(blind[2]["output"].is_string() && blind[0]["content"][1]["type"] == "input_text");

@@ -61,6 +61,7 @@ pub(crate) struct State {
 
 /// What the service insists on.
 #[derive(Clone, Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a rule of its own")]
 pub(crate) struct Rules {
     /// Refuse other keys than this one with 401.
     pub(crate) key: Option<String>,

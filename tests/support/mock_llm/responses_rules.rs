@@ -149,7 +149,7 @@ fn assistant(item: &Value, place: &str) -> Check {
         })?;
         text(&part["text"], place)?;
     }
-    let phase = item.get("phase").is_none_or(|phase| phase.is_string());
+    let phase = item.get("phase").is_none_or(Value::is_string);
     ensure(phase, || format!("{place}: phase is no word"))
 }
 
