@@ -169,13 +169,7 @@ pub fn open(
     } else {
         Summariser::new(Arc::clone(&main), Some(Arc::clone(&small)), &session)
     };
-    let context = SessionContext::new(assemble::system_blocks(&prompt))
-        .with_fast(assemble::fast_blocks(&prompt))
-        .with_turn_context(ground.settings.config.prompt.dynamic == PromptPlace::TurnContext)
-        .with_summariser(summariser)
-        .with_limits(limits(ground))
-        .with_changes(loaded.compactions);
-    let context = Arc::new(context);
+    let context = Arc::new(context(ground, &prompt, summariser).with_changes(loaded.compactions));
     let ports = Ports {
         model: main,
         quick: Some(small),
@@ -214,6 +208,15 @@ pub fn open(
         session.go_on_with(ground, &model.to_string(), effort);
     }
     Ok(session)
+}
+
+/// What the model sees of a conversation.
+fn context(ground: &Ground, prompt: &PromptInput, summariser: Summariser) -> SessionContext {
+    SessionContext::new(assemble::system_blocks(prompt))
+        .with_fast(assemble::fast_blocks(prompt))
+        .with_turn_context(ground.settings.config.prompt.dynamic == PromptPlace::TurnContext)
+        .with_summariser(summariser)
+        .with_limits(limits(ground))
 }
 
 /// What the session's agents work with.

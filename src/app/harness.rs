@@ -8,6 +8,7 @@ use crate::config::edit;
 use crate::kernel::command::{Command, Mode, Setting};
 use crate::kernel::event::Event;
 use crate::model::offered::KeyCheck;
+use crate::model::providers::row;
 use crate::model::resolve::ResolveError;
 
 use super::build::{self, Chosen, Session};
@@ -165,7 +166,12 @@ impl Application {
     /// Saves a key that was not refused.
     pub(super) fn take_key(&self, ground: &Ground, tried: &Tried) -> Result<Taken, Failure> {
         if let KeyCheck::Refused(reason) = &tried.check {
-            return Ok(Taken::Refused(reason.clone()));
+            tracing::debug!(%reason, "a key was refused");
+            let label = row(&tried.provider).map_or(tried.provider.as_str(), |row| row.label);
+            let text = format!(
+                "{label} refused the key: see that it was copied whole, and paste it again"
+            );
+            return Ok(Taken::Refused(text));
         }
         tokio::task::block_in_place(|| login::save(ground, tried))
             .map_err(|message| Failure { message, exit_code: 1 })?;

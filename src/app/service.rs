@@ -15,6 +15,7 @@ pub use super::listing::{Entry, ListKind, Listing, Offer, Pick, Verb};
 
 /// What was asked for on the command line, independent of the front end.
 #[derive(Clone, Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own on the command line")]
 pub struct Launch {
     /// Where to work; the current directory when absent.
     pub cwd: Option<PathBuf>,

@@ -168,7 +168,9 @@ impl Sitting<'_> {
     }
 
     fn tell(&self, updates: Vec<Update>) {
-        updates.into_iter().for_each(|update| self.app.tell(update));
+        for update in updates {
+            self.app.tell(update);
+        }
     }
 
     /// Shows a list; what services have to add to a list of models comes as it arrives.

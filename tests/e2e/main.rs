@@ -14,6 +14,7 @@ mod harness;
 mod leaving;
 #[path = "../support/mock_llm/mod.rs"]
 mod mock_llm;
+mod models;
 mod panel;
 mod print;
 #[path = "../support/pty.rs"]

@@ -5,6 +5,7 @@ pub(crate) mod mock_llm;
 
 mod any_history;
 mod catalog;
+mod choice;
 mod effort;
 mod errors;
 mod gemini_requests;

@@ -57,13 +57,9 @@ fn choose(state: &Shared, request: &mut Recorded) -> Reply {
     let mut state = state.lock().expect("state");
     let path = request.path.split('?').next().unwrap_or_default().to_owned();
     let path = path.as_str();
-    if let Some(reply) = state.routes.get(&format!("{} {path}", request.method)) {
-        return reply.clone();
-    }
-    if request.method != "POST" {
-        return Reply::json(404, &json!({"error": {"message": format!("unknown path {path}")}}));
-    }
-    if let Some(key) = &state.rules.key {
+    // The list of models is as closed as the models are.
+    let closed = request.method == "POST" || path.ends_with("/models") || path.ends_with("/key");
+    if let Some(key) = state.rules.key.as_ref().filter(|_| closed) {
         let bearer = format!("Bearer {key}");
         let given =
             ["x-api-key", "x-goog-api-key", "authorization"].map(|name| request.headers.get(name));
@@ -74,6 +70,12 @@ fn choose(state: &Shared, request: &mut Recorded) -> Reply {
                     "type": "authentication_error", "message": "invalid x-api-key"}}),
             );
         }
+    }
+    if let Some(reply) = state.routes.get(&format!("{} {path}", request.method)) {
+        return reply.clone();
+    }
+    if request.method != "POST" {
+        return Reply::json(404, &json!({"error": {"message": format!("unknown path {path}")}}));
     }
     let problem = if state.rules.lenient { None } else { judge(request, path, &state.rules).err() };
     if let Some(problem) = problem {
