@@ -126,7 +126,7 @@ fn another_model_answers_from_the_next_request_on() {
     pty.wait_gone(RUNNING);
     pty.send("\x1bm");
     pty.wait_for("Model · effort auto");
-    pty.send("mock-9");
+    pty.send("openai/mock-9");
     pty.wait_for("openai/mock-9");
     pty.wait_for("1 of ");
     pty.send(keys::ENTER);

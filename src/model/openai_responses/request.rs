@@ -95,7 +95,7 @@ fn input(connection: &Connection, info: &ModelInfo, request: &Request) -> Vec<Va
             Turn::User { results, blocks } => {
                 items.extend(results.iter().map(|result| output(result, info.vision)));
                 let written = blocks.into_iter().map(|block| part(block, info.vision));
-                say(written.collect(), &mut items);
+                say(&written.collect::<Vec<_>>(), &mut items);
             }
         }
     }
@@ -191,7 +191,7 @@ fn part(block: &Block, vision: bool) -> Value {
     }
 }
 
-fn say(content: Vec<Value>, items: &mut Vec<Value>) {
+fn say(content: &[Value], items: &mut Vec<Value>) {
     if !content.is_empty() {
         items.push(json!({"type": "message", "role": "user", "content": content}));
     }
@@ -203,6 +203,6 @@ fn remind(reminder: &str, items: &mut Vec<Value>) {
     let last = items.last_mut().filter(|item| item["role"] == "user");
     match last.and_then(|item| item["content"].as_array_mut()) {
         Some(content) => content.push(part),
-        None => say(vec![part], items),
+        None => say(&[part], items),
     }
 }
