@@ -35,6 +35,7 @@ pub mod scripted;
 pub mod sse;
 pub mod switch;
 pub mod think;
+pub mod tool_schema;
 pub mod wire_ids;
 
 use std::sync::Arc;

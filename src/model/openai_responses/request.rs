@@ -9,7 +9,7 @@ use crate::kernel::ports::{ModelInfo, Request, ToolChoice, ToolSpec};
 use super::super::connection::Connection;
 use super::super::history::{self, INTERRUPTED, NO_OUTPUT, Piece, Turn, WireResult, is_blank};
 use super::super::wire_ids::{IdStyle, tool_name};
-use super::super::{effort, images};
+use super::super::{effort, images, tool_schema};
 
 /// Least output that the service lets a request ask for, in tokens.
 const MIN_OUTPUT: u64 = 16;
@@ -71,13 +71,11 @@ fn may_think(model: &str) -> bool {
 
 /// Strictness would be turned on by default, and strict schemas allow no optional fields.
 fn tool(tool: &ToolSpec) -> Value {
-    let mut parameters = tool.schema.clone();
-    parameters.sort_all_objects();
     json!({
         "type": "function",
         "name": tool_name(&tool.name),
         "description": tool.description,
-        "parameters": parameters,
+        "parameters": tool_schema::parameters(&tool.schema),
         "strict": false,
     })
 }
@@ -182,9 +180,12 @@ fn words(block: &Block) -> String {
 
 fn part(block: &Block, vision: bool) -> Value {
     match block {
-        Block::Image { media_type, data } if vision => {
+        Block::Image { media_type, data } if vision && images::is_common(media_type) => {
             let url = format!("data:{media_type};base64,{data}");
             json!({"type": "input_image", "image_url": url, "detail": "auto"})
+        }
+        Block::Image { media_type, .. } => {
+            json!({"type": "input_text", "text": images::in_words(media_type, vision)})
         }
         other => json!({"type": "input_text", "text": words(other)}),
     }

@@ -3,6 +3,7 @@
 #[path = "../../support/mock_llm/mod.rs"]
 pub(crate) mod mock_llm;
 
+mod any_history;
 mod catalog;
 mod choice;
 mod effort;
@@ -16,7 +17,9 @@ mod probe;
 mod resolve;
 mod responses_requests;
 mod sse;
+mod strictness;
 pub(crate) mod support;
+mod tool_schema;
 mod wire_anthropic;
 mod wire_gemini;
 mod wire_openai;

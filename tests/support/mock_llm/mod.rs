@@ -12,9 +12,11 @@
 #![allow(dead_code)]
 
 pub(crate) mod anthropic;
+mod anthropic_rules;
 pub(crate) mod gemini;
 mod gemini_rules;
 pub(crate) mod openai;
+mod openai_rules;
 mod reply;
 pub(crate) mod responses;
 mod responses_rules;

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use serde_json::Value;
 
 use super::Rules;
-use super::validate::{Check, ensure, keys, list, name, text};
+use super::validate::{Check, ensure, keys, list, name, picture, schema, text, tool_names};
 
 /// Checks the body.
 pub(super) fn check(body: &Value, rules: &Rules) -> Check {
@@ -48,16 +48,19 @@ pub(super) fn check(body: &Value, rules: &Rules) -> Check {
 }
 
 fn tools(body: &Value) -> Check {
-    for tool in body["tools"].as_array().into_iter().flatten() {
+    let tools = body["tools"].as_array().map(Vec::as_slice).unwrap_or_default();
+    ensure(body.get("tool_choice").is_none() || !tools.is_empty(), || {
+        "Tool choice is not allowed when no tools are specified.".into()
+    })?;
+    for tool in tools {
         keys(tool, &["type", "name", "description", "parameters", "strict"], "tool")?;
         ensure(tool["type"] == "function", || format!("unknown kind of tool {}", tool["type"]))?;
-        name(&tool["name"], "tool name")?;
-        ensure(tool["parameters"]["type"] == "object", || "parameters are no object".into())?;
+        schema(&tool["parameters"], "parameters")?;
         ensure(tool["strict"] == false, || {
             "strict schemas need additionalProperties false and all properties required".into()
         })?;
     }
-    Ok(())
+    tool_names(tools.iter().map(|tool| &tool["name"]))
 }
 
 fn input(items: &[Value], rules: &Rules) -> Check {
@@ -129,7 +132,8 @@ fn content(content: &Value, place: &str) -> Check {
             Some("input_image") => {
                 keys(part, &["type", "image_url", "detail"], place)?;
                 let url = text(&part["image_url"], place)?;
-                ensure(url.starts_with("data:image/"), || format!("{place}: no picture: {url}"))?;
+                let kind = url.strip_prefix("data:").and_then(|url| url.split_once(";base64,"));
+                picture(kind.map_or(url, |(kind, _)| kind), place)?;
             }
             other => return Err(format!("{place}: invalid value {other:?} of a content type")),
         }
