@@ -17,7 +17,7 @@ const DIFF_WORDS: [&str; 3] =
     ["kernel::message::FileDiff", "kernel::message::Hunk", "kernel::message::DiffLine"];
 
 /// Who may know whom: a room and what it may name besides itself. `main` and `lib` are free.
-const EDGES: [(&str, &[&str]); 14] = [
+const EDGES: [(&str, &[&str]); 16] = [
     ("kernel", &[]),
     ("config", &["kernel"]),
     ("model", &["kernel", "config::schema"]),
@@ -26,6 +26,8 @@ const EDGES: [(&str, &[&str]); 14] = [
     ("sandbox", &["kernel", "config::schema"]),
     ("context", &["kernel", "config::schema"]),
     ("prompt", &["kernel", "config::schema"]),
+    ("memory", &["kernel", "config::private"]),
+    ("skill", &["kernel", "config::front_matter"]),
     ("session", &["kernel", "config::schema", "config::private"]),
     ("team", &["kernel", "tools", "config::front_matter"]),
     ("headless", &["kernel", "app::service"]),

@@ -10,6 +10,7 @@ mod docs_tables;
 mod doctor;
 mod headless;
 mod r#loop;
+mod memory;
 mod model;
 mod permission;
 mod scenarios;
