@@ -33,6 +33,7 @@ use crate::tools::compress::Compressor;
 use crate::tools::find_tools::{Deferring, MANY_TOOLS};
 use crate::tools::{Closed, Tools, ToolsConfig};
 
+use super::asking::Counter;
 use super::branch;
 use super::demo::TEST_COMMAND;
 use super::ground::Ground;
@@ -120,7 +121,9 @@ pub struct Session {
     pub journal: SessionJournal,
     /// What the system prompt is made from.
     pub prompt: PromptInput,
-    /// The open questions of its agents.
+    /// The open questions of the model.
+    pub asking: Counter,
+    /// What its agents ask about.
     pub desk: Desk,
     /// What front ends are told.
     pub ready: Ready,
@@ -139,6 +142,7 @@ pub fn open(
     mode: Mode,
     resume: bool,
     events: mpsc::Sender<Event>,
+    asking: Counter,
 ) -> Result<Session, String> {
     let mut notices = Vec::new();
     let info = chosen.model.info();
@@ -159,6 +163,7 @@ pub fn open(
         let house = house(ground, &models, &gate, tools, system, config.clone());
         tool_config.team = Some(Arc::new(Crew::new(kinds, Arc::new(house), desk.clone())));
     }
+    tool_config.asks = launch.interactive.then(|| Arc::new(asking.clone()) as _);
     let tools = Arc::new(Tools::new(tool_config));
     let (journal, loaded) = journal(ground, &info.model.to_string(), &tools, resume, &mut notices)?;
     let session = journal.id().to_owned();
@@ -202,8 +207,19 @@ pub fn open(
         effort: models.main.effort(),
         demo: chosen.demo,
     };
-    let mut session =
-        Session { agent, tools, gate, context, models, journal, prompt, desk, ready, notices };
+    let mut session = Session {
+        agent,
+        tools,
+        gate,
+        context,
+        models,
+        journal,
+        prompt,
+        asking,
+        desk,
+        ready,
+        notices,
+    };
     if let Some((model, effort)) = switched {
         session.go_on_with(ground, &model.to_string(), effort);
     }

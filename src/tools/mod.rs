@@ -2,6 +2,7 @@
 //! them, and [`Tools`], which answers the kernel's `Toolbox` port from that table. It decides
 //! nothing about permission: whoever calls [`Toolbox::run`] has asked the gate before.
 
+pub mod ask;
 pub mod bash;
 pub mod bench;
 pub mod capture;
@@ -36,6 +37,7 @@ pub mod subagent;
 pub mod task_list;
 pub mod task_output;
 pub mod task_stop;
+pub mod todo;
 pub mod validate;
 pub mod walk;
 pub mod watch;
@@ -232,9 +234,18 @@ static TABLE: &[Row] = &[
         .when_long(Length::Verbatim),
     Row::of::<task_list::TaskList>("task_list", OWN, text!("task_list")),
     Row::of::<task_stop::TaskStop>("task_stop", OWN, text!("task_stop")),
+    Row::of::<todo::TodoWrite>("todo_write", NOTE, text!("todo_write")),
+    Row::of::<ask::AskUser>(ASK_USER, ASK, text!("ask_user")).when_long(Length::Verbatim),
     Row::of::<subagent::Subagent>(SUBAGENT, HAND_OVER, text!("subagent")),
 ];
 
+/// One list after the other.
+const NOTE: ToolTraits = ToolTraits::new(Capability::Internal, false, Interrupt::Finish);
+/// A person is asked one thing at a time.
+const ASK: ToolTraits = ToolTraits::new(Capability::Internal, false, Interrupt::Cancel).exclusive();
+
+/// The tool that needs somebody to ask.
+const ASK_USER: &str = "ask_user";
 /// The tool that needs somebody who runs agents.
 const SUBAGENT: &str = "subagent";
 
@@ -286,7 +297,12 @@ impl Tools {
 
     fn offers(&self, name: &str) -> bool {
         let wanted = self.only.as_ref().is_none_or(|only| only.iter().any(|one| one == name));
-        wanted && (name != SUBAGENT || self.bench.team.is_some())
+        let served = match name {
+            SUBAGENT => self.bench.team.is_some(),
+            ASK_USER => self.bench.asks.is_some(),
+            _ => true,
+        };
+        wanted && served
     }
 
     /// The background jobs.
