@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::compress::Compressor;
+use super::confine::Confinement;
 use super::delegate::Delegates;
 
 /// Which files a search through many passes over, asked with absolute paths; see [`ToolsConfig`].
@@ -48,6 +49,8 @@ pub struct ToolsConfig {
     pub shell: PathBuf,
     /// How long a command may run when the call does not say. Default 120 s.
     pub timeout: Duration,
+    /// What holds commands in; without it they run with the user's own rights. Default none.
+    pub confinement: Option<Confinement>,
     /// What makes long output short; without it long output is cut. Default none.
     pub compressor: Option<Compressor>,
     /// Who runs agents; without, there is no tool for it. Default none.
@@ -67,6 +70,7 @@ impl ToolsConfig {
             closed: Closed::new(|_| false),
             shell: PathBuf::from("bash"),
             timeout: Duration::from_mins(2),
+            confinement: None,
             compressor: None,
             team: None,
             only: None,

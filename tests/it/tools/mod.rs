@@ -8,6 +8,7 @@ mod jobs;
 mod picture;
 mod process;
 mod read;
+mod sandbox;
 mod schema;
 mod search;
 mod write;
