@@ -36,6 +36,7 @@ use crate::tools::{Closed, Tools, ToolsConfig};
 use super::asking::Counter;
 use super::branch;
 use super::demo::TEST_COMMAND;
+use super::fence;
 use super::ground::Ground;
 use super::logging::CallLog;
 use super::models::Models;
@@ -146,12 +147,14 @@ pub fn open(
 ) -> Result<Session, String> {
     let mut notices = Vec::new();
     let info = chosen.model.info();
-    let gate = Arc::new(PermissionGate::new(gate_config(ground, mode)));
+    let fenced = fence::fence(ground)?;
+    let gate = Arc::new(PermissionGate::new(gate_config(ground, mode, fenced.held)));
     notices.extend_from_slice(gate.warnings());
     let models = Models::new(chosen, ground, &mut notices);
     let (main, small) = models.places();
     let config = agent_config(ground, launch);
     let mut tool_config = tool_config(ground, chosen, &gate, Arc::clone(&small));
+    tool_config.confinement = fenced.confinement;
     let prompt = prompt(ground, &info.model.to_string(), &gate, &mut notices);
     let desk = Desk::new(events.clone());
     let kinds = Kinds::load(&agent_folders(ground));
@@ -168,13 +171,13 @@ pub fn open(
     let (journal, loaded) = journal(ground, &info.model.to_string(), &tools, resume, &mut notices)?;
     let session = journal.id().to_owned();
     let logged: Arc<dyn Middleware> = Arc::new(CallLog);
+    let mut context = context(ground, &prompt).with_changes(loaded.compactions);
     // The scripted model only plays its script.
-    let summariser = if chosen.demo {
-        Summariser::default()
-    } else {
-        Summariser::new(Arc::clone(&main), Some(Arc::clone(&small)), &session)
-    };
-    let context = Arc::new(context(ground, &prompt, summariser).with_changes(loaded.compactions));
+    if !chosen.demo {
+        let summariser = Summariser::new(Arc::clone(&main), Some(Arc::clone(&small)), &session);
+        context = context.with_summariser(summariser);
+    }
+    let context = Arc::new(context);
     let ports = Ports {
         model: main,
         quick: Some(small),
@@ -206,6 +209,7 @@ pub fn open(
         history,
         effort: models.main.effort(),
         demo: chosen.demo,
+        sandbox: fenced.text,
     };
     let mut session = Session {
         agent,
@@ -226,12 +230,12 @@ pub fn open(
     Ok(session)
 }
 
-/// What the model sees of a conversation.
-fn context(ground: &Ground, prompt: &PromptInput, summariser: Summariser) -> SessionContext {
+/// The context of the session, with nobody yet who sums up.
+fn context(ground: &Ground, prompt: &PromptInput) -> SessionContext {
+    let in_turn = ground.settings.config.prompt.dynamic == PromptPlace::TurnContext;
     SessionContext::new(assemble::system_blocks(prompt))
         .with_fast(assemble::fast_blocks(prompt))
-        .with_turn_context(ground.settings.config.prompt.dynamic == PromptPlace::TurnContext)
-        .with_summariser(summariser)
+        .with_turn_context(in_turn)
         .with_limits(limits(ground))
 }
 
@@ -378,7 +382,7 @@ fn journal(
     Ok((journal, Loaded::default()))
 }
 
-fn gate_config(ground: &Ground, mode: Mode) -> GateConfig {
+fn gate_config(ground: &Ground, mode: Mode, held: bool) -> GateConfig {
     let permissions = &ground.settings.config.permissions;
     let state_dir = &ground.paths.state_dir;
     let mut allow = permissions.allow.clone();
@@ -403,6 +407,7 @@ fn gate_config(ground: &Ground, mode: Mode) -> GateConfig {
         store: state_dir.join("approvals.json"),
         audit: state_dir.join("audit.jsonl"),
         path_env: ground.env.var("PATH").unwrap_or_default(),
+        held,
     }
 }
 
