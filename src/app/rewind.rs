@@ -131,10 +131,11 @@ pub(super) fn choices(ground: &Ground, session: &Session) -> Listing {
     }
     listing.entries.push(choice("conversation", "conversation only, files stay"));
     if foreign > 0 {
-        let what = count(foreign, "file that was changed since", "files that were changed since");
-        let title = format!("conversation and files, overwriting {what}");
-        listing.entries.push(choice("both!", &title));
-        listing.entries.push(choice("files!", &format!("files only, overwriting {what}")));
+        let what = count(foreign, "file that was changed", "files that were changed");
+        let note = format!("also {what} since, not by codebot; redo brings it back");
+        let both = choice("both!", "overwriting: conversation and files");
+        listing.entries.push(both.note(&note));
+        listing.entries.push(choice("files!", "overwriting: files only").note(&note));
     }
     listing
 }
@@ -166,7 +167,8 @@ fn preview(
         found => format!("files: {}", count(found, "file changes back", "files change back")),
     });
     for item in plan.items.iter().take(NAMED) {
-        let mut line = format!("  {}", shown(&item.path));
+        let mark = if item.changed_since { "!" } else { " " };
+        let mut line = format!("{mark} {}", shown(&item.path));
         match (&item.target, &item.found, item.lines) {
             (FileState::Absent, _, _) => line.push_str("  goes, it was not there"),
             (_, FileState::Absent, _) => line.push_str("  comes back"),
@@ -185,7 +187,7 @@ fn preview(
         lines.push(format!("  … and {} more", plan.items.len() - NAMED));
     }
     for (path, reason) in plan.lost.iter().take(NAMED) {
-        lines.push(format!("  {} stays as it is: it {reason}", shown(path)));
+        lines.push(format!("  {} stays: it {reason}", shown(path)));
     }
     lines.extend(session.keeper.cut().map(|cut| format!("not covered: {cut}")));
     if session.keeper.store().dropped() > 0 {

@@ -14,6 +14,7 @@ use codebot::kernel::ports::{
 };
 use codebot::rewind::keeper::Keeper;
 use codebot::rewind::log::Log;
+use codebot::rewind::look::{keep, look};
 use codebot::rewind::plan::{self, Plan};
 use codebot::rewind::restore::restore;
 use codebot::rewind::store::Store;
@@ -323,36 +324,22 @@ async fn a_rewind_and_its_redo_are_replayed() {
     assert!(loaded.warnings.is_empty(), "{:?}", loaded.warnings);
 }
 
-#[tokio::test]
-async fn keeping_costs_an_edit_little() {
-    let room = Room::new();
+/// What stands around an edit: a copy before, a look after.
+#[test]
+fn keeping_costs_an_edit_little() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(dir.path().join("copies"), 64 * MEGABYTE);
+    let file = dir.path().join("file");
     let line = "the quick brown fox jumps over the lazy dog\n";
-    room.put("file", format!("0\n{}", line.repeat(2000)));
-    room.turn("u1").await;
-    let bare = Tools::new(ToolsConfig::new(room.path(""), room.dir.path().join("spill")));
-    let mut times = [Vec::new(), Vec::new()];
-    for n in 0..40 {
-        let args = json!({"file_path": "file", "edits": [{"old": format!("{n}\n"), "new": format!("{}\n", n + 1)}]});
-        let Value::Object(args) = args else { panic!() };
-        let call = ToolCall {
-            id: CallId::from("c"),
-            name: "edit".into(),
-            args,
-            invalid: None,
-            opaque: None,
-        };
-        let context = CallContext::new(CancellationToken::new(), ProgressSink::none());
-        let kept = n % 2 == 0;
-        let started = Instant::now();
-        let outcome =
-            if kept { room.tools.run(call, context).await } else { bare.run(call, context).await };
-        times[usize::from(kept)].push(started.elapsed());
-        // The two sets of tools do not know of each other's edits, so each one reads anew.
-        assert!(outcome.status == CallStatus::Ok || n > 0, "{outcome:?}");
-    }
-    for list in &mut times {
-        list.sort();
-    }
-    let median = |list: &[std::time::Duration]| list[list.len() / 2];
-    println!("an edit of 88 KB: {:?} kept, {:?} bare", median(&times[1]), median(&times[0]));
+    let mut times: Vec<_> = (0..20)
+        .map(|n| {
+            fs::write(&file, format!("{n}\n{}", line.repeat(500))).unwrap();
+            let started = Instant::now();
+            let (before, after) = (keep(&file, &store), look(&file).state);
+            assert_eq!(before, after);
+            started.elapsed()
+        })
+        .collect();
+    times.sort();
+    println!("around an edit of 22 KB: {:?}", times[times.len() / 2]);
 }
