@@ -336,6 +336,11 @@ impl Tools {
         self.bench.mask.learn(vec![secret]);
     }
 
+    /// Forgets which files were read: the conversation in which it was done is another one now.
+    pub fn forget_reads(&self) {
+        self.bench.stamps.clear();
+    }
+
     /// Makes a good result short, when it is long.
     async fn shorten(
         &self,
