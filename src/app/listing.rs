@@ -13,6 +13,10 @@ pub enum ListKind {
     SmallModels,
     /// Keys of providers.
     Keys,
+    /// Permission rules.
+    Permissions,
+    /// What the project asks for.
+    Trust,
 }
 
 /// What can be done with an entry. Each has one key, the same in all lists.

@@ -26,6 +26,8 @@ pub struct Loaded {
     pub compactions: Vec<Compaction>,
     /// The model that was chosen last, and how hard it was to think.
     pub switched: Option<(ModelRef, Option<Effort>)>,
+    /// Whether the session ended while planning.
+    pub planning: bool,
 }
 
 /// Why a session can't be opened.
@@ -107,6 +109,10 @@ pub fn from_bytes(
         Record::Switched { model, effort, .. } => Some((model.clone(), *effort)),
         _ => None,
     });
+    let planning = lines.records.iter().rev().find_map(|record| match record {
+        Record::Planning { on, .. } => Some(*on),
+        _ => None,
+    });
     let repaired = rounds::rebuild(&lines.records, has_side_effects);
     lines.warnings.extend(repaired.warnings);
     Ok(Loaded {
@@ -116,6 +122,7 @@ pub fn from_bytes(
         warnings: lines.warnings,
         compactions: repaired.compactions,
         switched,
+        planning: planning.unwrap_or_default(),
     })
 }
 

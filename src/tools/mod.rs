@@ -12,6 +12,7 @@ pub mod delegate;
 pub mod diff;
 pub mod edit;
 pub mod environment;
+pub mod exit_plan_mode;
 pub mod files;
 pub mod find_tools;
 pub mod glob;
@@ -52,6 +53,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
+use crate::kernel::command::EXIT_PLAN;
 use crate::kernel::dedupe::canonical;
 use crate::kernel::error::ToolError;
 use crate::kernel::event::Preview;
@@ -232,6 +234,7 @@ static TABLE: &[Row] = &[
         .when_long(Length::Verbatim),
     Row::of::<task_list::TaskList>("task_list", OWN, text!("task_list")),
     Row::of::<task_stop::TaskStop>("task_stop", OWN, text!("task_stop")),
+    Row::of::<exit_plan_mode::ExitPlanMode>(EXIT_PLAN, OWN.exclusive(), text!("exit_plan_mode")),
     Row::of::<subagent::Subagent>(SUBAGENT, HAND_OVER, text!("subagent")),
 ];
 

@@ -3,6 +3,7 @@
 
 use super::overlay::{self, Overlay, TextPanel};
 use super::picker::Picker;
+use super::plan;
 use super::queue::QueuePanel;
 use super::slash::{self, SlashKind, SlashRow};
 use super::{Effect, Phase, Store, Trust, close};
@@ -156,6 +157,7 @@ fn carry_out(store: &mut Store, row: &SlashRow, rest: &str, out: &mut Vec<Effect
         SlashKind::Help => store.overlay = Some(Overlay::Text(overlay::help())),
         SlashKind::New => out.push(Effect::Request(Request::NewSession)),
         SlashKind::Mode => mode_command(store, rest, out),
+        SlashKind::Plan => plan::command(store, rest, out),
         SlashKind::Route => route_command(store, rest, out),
         SlashKind::Discard => out.push(command(Command::Discard)),
         SlashKind::Status => store.overlay = Some(Overlay::Text(status_page(store))),

@@ -86,6 +86,7 @@ fn spoken(records: &[Record]) -> Vec<Message> {
             | Record::Discarded { .. }
             | Record::Compaction { .. }
             | Record::Switched { .. }
+            | Record::Planning { .. }
             | Record::CompactionUndone { .. } => {}
         }
     }
