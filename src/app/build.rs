@@ -36,6 +36,7 @@ use crate::tools::{Closed, Tools, ToolsConfig};
 use super::branch;
 use super::demo::TEST_COMMAND;
 use super::ground::Ground;
+use super::knowledge::{self, Knowledge};
 use super::logging::CallLog;
 use super::models::Models;
 use super::service::{Launch, Ready};
@@ -120,6 +121,8 @@ pub struct Session {
     pub journal: SessionJournal,
     /// What the system prompt is made from.
     pub prompt: PromptInput,
+    /// Memory and skills; the demo has none.
+    pub knowledge: Option<Arc<Knowledge>>,
     /// The open questions of its agents.
     pub desk: Desk,
     /// What front ends are told.
@@ -146,9 +149,15 @@ pub fn open(
     notices.extend_from_slice(gate.warnings());
     let models = Models::new(chosen, ground, &mut notices);
     let (main, small) = models.places();
-    let config = agent_config(ground, launch);
+    let mut config = agent_config(ground, launch);
     let mut tool_config = tool_config(ground, chosen, &gate, Arc::clone(&small));
-    let prompt = prompt(ground, &info.model.to_string(), &gate, &mut notices);
+    let mut prompt = prompt(ground, &info.model.to_string(), &gate, &mut notices);
+    // The scripted model only plays its script, whatever is known.
+    let secrets = chosen.secrets.clone();
+    let knowledge = (!chosen.demo).then(|| knowledge::open(ground, secrets, &gate, &mut notices));
+    if let Some(knowledge) = &knowledge {
+        knowledge.fit_out(&mut prompt, &mut tool_config, &mut config, &mut notices);
+    }
     let desk = Desk::new(events.clone());
     let kinds = Kinds::load(&agent_folders(ground));
     notices.extend_from_slice(&kinds.warnings);
@@ -160,6 +169,9 @@ pub fn open(
         tool_config.team = Some(Arc::new(Crew::new(kinds, Arc::new(house), desk.clone())));
     }
     let tools = Arc::new(Tools::new(tool_config));
+    if let Some(knowledge) = &knowledge {
+        knowledge.skills.work_with(&tools);
+    }
     let (journal, loaded) = journal(ground, &info.model.to_string(), &tools, resume, &mut notices)?;
     let session = journal.id().to_owned();
     let logged: Arc<dyn Middleware> = Arc::new(CallLog);
@@ -173,6 +185,7 @@ pub fn open(
         .with_fast(assemble::fast_blocks(&prompt))
         .with_turn_context(ground.settings.config.prompt.dynamic == PromptPlace::TurnContext)
         .with_summariser(summariser)
+        .with_teller(knowledge.as_ref().map(Knowledge::teller).unwrap_or_default())
         .with_limits(limits(ground))
         .with_changes(loaded.compactions);
     let context = Arc::new(context);
@@ -208,8 +221,19 @@ pub fn open(
         effort: models.main.effort(),
         demo: chosen.demo,
     };
-    let mut session =
-        Session { agent, tools, gate, context, models, journal, prompt, desk, ready, notices };
+    let mut session = Session {
+        agent,
+        tools,
+        gate,
+        context,
+        models,
+        journal,
+        prompt,
+        knowledge,
+        desk,
+        ready,
+        notices,
+    };
     if let Some((model, effort)) = switched {
         session.go_on_with(ground, &model.to_string(), effort);
     }
@@ -377,6 +401,7 @@ fn gate_config(ground: &Ground, mode: Mode) -> GateConfig {
             ground.paths.config_dir.clone(),
             ground.paths.config_file.clone(),
             state_dir.clone(),
+            ground.paths.data_dir.clone(),
         ],
         mode,
         allow,
@@ -414,5 +439,6 @@ fn prompt(
         },
         replace,
         append,
+        ..PromptInput::default()
     }
 }

@@ -200,6 +200,9 @@ impl Application {
             crate::model::warm();
         }
         self.tell(Update::Ready(Box::new(session.ready.clone())));
+        if let Some(knowledge) = &session.knowledge {
+            self.tell(Update::Skills(knowledge.skills.commands()));
+        }
         for text in &session.notices {
             self.notice(Level::Warning, text.clone());
         }

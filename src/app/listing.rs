@@ -13,6 +13,10 @@ pub enum ListKind {
     SmallModels,
     /// Keys of providers.
     Keys,
+    /// What is remembered.
+    Memory,
+    /// Skills and commands.
+    Skills,
 }
 
 /// What can be done with an entry. Each has one key, the same in all lists.

@@ -9,11 +9,12 @@ use super::build::Session;
 use super::harness::{Application, Started, Taken, asking, gather};
 use super::jobs::{self, JobDesk};
 use super::login::{self, Given, Tried};
+use super::memory::Memory;
 use super::models::{self, Role, notice};
 use super::service::{Failure, Level, ListKind, Request, Setup, SetupChoice, Update};
 use super::{branch, context, lists, served};
 use crate::kernel::command::{Command, Mode};
-use crate::kernel::message::ModelRef;
+use crate::kernel::message::{ModelRef, text_of};
 use crate::model::http::Limits;
 use crate::model::offered::{Offered, offered};
 use crate::model::probe::{Served, probe_local};
@@ -97,7 +98,24 @@ impl Sitting<'_> {
                 if matches!(command, Command::Prompt { .. }) {
                     self.ask_window(LOADED);
                 }
-                self.session.agent.send(command);
+                self.send(command);
+            }
+            Request::Skills => {
+                if let Some(knowledge) = &self.session.knowledge
+                    && knowledge.skills.current().1
+                {
+                    self.app.tell(Update::Skills(knowledge.skills.commands()));
+                }
+            }
+            Request::Remember(text) => self.remember(|memory| memory.remember(&text)),
+            Request::ForgetLast => self.remember(Memory::undo),
+            Request::Edited { id, text } => {
+                self.app.tell(lists::edited(&self.session, &id, &text));
+                self.app.tell(Update::List(lists::make(
+                    &self.started.ground,
+                    &self.session,
+                    id.kind,
+                )));
             }
             Request::Jobs => self.app.tell(Update::Jobs(jobs::lines(&self.session.tools))),
             Request::Context => self.app.tell(Update::Context(context::report(&self.session))),
@@ -165,6 +183,34 @@ impl Sitting<'_> {
             Later::Tried(tried) => self.tried(&tried).await?,
         }
         Ok(())
+    }
+
+    /// Words that call a skill may have to wait for what it looks up first.
+    fn send(&self, command: Command) {
+        let said = match &command {
+            Command::Prompt { blocks } => text_of(blocks),
+            Command::Enqueue { text, .. } => text.clone(),
+            _ => String::new(),
+        };
+        let agent = self.session.agent.clone();
+        match &self.session.knowledge {
+            Some(knowledge) => knowledge.prepared(said, move || agent.send(command)),
+            None => agent.send(command),
+        }
+    }
+
+    /// Does something with the memory and tells the line that comes of it.
+    fn remember(&self, work: impl FnOnce(&Memory) -> Result<String, String>) {
+        let memory = self.session.knowledge.as_ref().and_then(|k| k.memory.as_ref());
+        let done = memory.map_or_else(|| Err(lists::MEMORY_IS_OFF.to_owned()), |m| work(m));
+        let (level, text) = match done {
+            Ok(text) => (Level::Info, text),
+            Err(reason) => (Level::Warning, reason),
+        };
+        self.app.tell(notice(level, &text));
+        for text in memory.map(|memory| memory.warnings()).unwrap_or_default() {
+            self.app.tell(notice(Level::Warning, &text));
+        }
     }
 
     fn tell(&self, updates: Vec<Update>) {

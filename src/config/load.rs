@@ -153,7 +153,17 @@ impl Config {
     /// Lays a layer over these values.
     fn apply(&mut self, layer: Layer) {
         let Layer {
-            permissions, limits, route, retry, tools, context, prompt, background, ui, ..
+            permissions,
+            limits,
+            route,
+            retry,
+            tools,
+            context,
+            prompt,
+            memory,
+            background,
+            ui,
+            ..
         } = layer;
         over_some(&mut self.model, layer.model);
         over_some(&mut self.small_model, layer.small_model);
@@ -182,6 +192,8 @@ impl Config {
         over(&mut self.context.result_tokens, context.result_tokens.map(NonZeroU32::get));
         over(&mut self.context.results_tokens, context.results_tokens.map(NonZeroU32::get));
         over(&mut self.prompt.dynamic, prompt.dynamic);
+        over(&mut self.memory.enabled, memory.enabled);
+        over(&mut self.memory.extract, memory.extract);
         over(&mut self.background.wake, background.wake);
         over(&mut self.ui.theme, ui.theme);
         over(&mut self.ui.mouse, ui.mouse);

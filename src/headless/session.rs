@@ -147,6 +147,8 @@ impl Driver {
             | Update::Jobs(_)
             | Update::Context(_)
             | Update::List(_)
+            | Update::Skills(_)
+            | Update::Edit { .. }
             | Update::Model { .. }
             | Update::SetupDone => Ok(()),
             Update::Notice { level, text } => {

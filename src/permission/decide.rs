@@ -97,8 +97,7 @@ impl PermissionGate {
             Capability::Write | Capability::Shell => Row::OtherShell,
         };
         let memory = self.memory();
-        let spoken = |rules: &[Rule]| rules.iter().any(|rule| rule.covers_tool(name));
-        if spoken(&memory.rules) || spoken(&self.allow) {
+        if memory.rules().chain(&self.allow).any(|rule| rule.covers_tool(name)) {
             return Step::new(Effect::Allow, name.to_owned(), "", "allow rule");
         }
         let mut step =
@@ -180,7 +179,7 @@ impl PermissionGate {
                 self.by_mode(Row::Outside, mode, shown, reason)
             }
             Place::Workspace => {
-                if let Some(rule) = memory.rules.iter().chain(&self.allow).find(covers) {
+                if let Some(rule) = memory.rules().chain(&self.allow).find(covers) {
                     return Step::new(Effect::Allow, shown, "", allowed_by(rule));
                 }
                 let reason = format!("changes a file in the workspace: {shown}");
@@ -197,7 +196,7 @@ impl PermissionGate {
         if let Some(rule) = self.deny.iter().find(covers) {
             return Step::denied_by(rule, address.to_owned());
         }
-        if let Some(rule) = memory.rules.iter().chain(&self.allow).find(covers) {
+        if let Some(rule) = memory.rules().chain(&self.allow).find(covers) {
             return Step::new(Effect::Allow, address.to_owned(), "", allowed_by(rule));
         }
         let reason = format!("talks to another machine: {host}");
@@ -324,7 +323,7 @@ impl PermissionGate {
                 self.by_mode(Row::WriteWorkspace, mode, text, reason)
             }
             Class::Other | Class::NotUnderstood => {
-                let known: Vec<&Rule> = memory.rules.iter().chain(&self.allow).collect();
+                let known: Vec<&Rule> = memory.rules().chain(&self.allow).collect();
                 let allowed = rules::allow_line(&known, line).filter(|_| !special);
                 let mut step = match allowed {
                     Some(rule) if mode == Mode::Strict => {

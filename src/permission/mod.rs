@@ -76,6 +76,15 @@ pub struct PermissionGate {
 struct Remembered {
     store: Store,
     rules: Vec<Rule>,
+    /// Rules that hold for one request only; not saved.
+    granted: Vec<Rule>,
+}
+
+impl Remembered {
+    /// Everything that was answered or granted.
+    fn rules(&self) -> impl Iterator<Item = &Rule> {
+        self.rules.iter().chain(&self.granted)
+    }
 }
 
 impl PermissionGate {
@@ -107,7 +116,7 @@ impl PermissionGate {
             deny,
             careful,
             mode: RwLock::new(config.mode),
-            remembered: Mutex::new(Remembered { store, rules }),
+            remembered: Mutex::new(Remembered { store, rules, granted: Vec::new() }),
             audit: Arc::new(Audit::new(config.audit)),
             warnings,
             places,
@@ -136,6 +145,21 @@ impl PermissionGate {
             memory.store.clone()
         };
         store.save(&[], &[rule.to_owned()]).map_err(GateError)
+    }
+
+    /// Lets these rules run unasked until [`Self::withdraw`]: those of a skill that is being
+    /// followed. Everything that is stronger than an allow rule stays stronger. Returns a line for
+    /// each that can't be read.
+    pub fn grant(&self, rules: &[String]) -> Vec<String> {
+        let mut warnings = Vec::new();
+        let parsed = read_rules(rules, Side::Allow, self.anchor(), &mut warnings);
+        self.memory().granted.extend(parsed);
+        warnings
+    }
+
+    /// Takes back what was granted.
+    pub fn withdraw(&self) {
+        self.memory().granted.clear();
     }
 
     fn anchor(&self) -> Anchor<'_> {

@@ -11,8 +11,10 @@ use super::delegate::Delegates;
 use super::environment::Environment;
 use super::jobs::Jobs;
 use super::mask::Mask;
+use super::memory::Memories;
 use super::paths;
 use super::process::Processes;
+use super::skill::Shelf;
 use super::stamps::Stamps;
 use super::{Closed, ToolsConfig};
 
@@ -41,6 +43,10 @@ pub struct Bench {
     pub jobs: Arc<Jobs>,
     /// Who runs agents.
     pub team: Option<Arc<dyn Delegates>>,
+    /// Who keeps things over sessions.
+    pub memory: Option<Arc<dyn Memories>>,
+    /// Who knows skills.
+    pub skills: Option<Arc<dyn Shelf>>,
 }
 
 impl Bench {
@@ -58,6 +64,8 @@ impl Bench {
             processes: Arc::default(),
             jobs: Arc::default(),
             team: config.team,
+            memory: config.memory,
+            skills: config.skills,
         }
     }
 

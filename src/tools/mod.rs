@@ -21,6 +21,7 @@ pub mod kind;
 pub mod list;
 pub mod mask;
 pub mod matching;
+pub mod memory;
 pub mod notebook;
 pub mod output;
 pub mod paths;
@@ -31,6 +32,7 @@ pub mod reference;
 pub mod replace;
 pub mod schema;
 pub mod setting;
+pub mod skill;
 pub mod stamps;
 pub mod subagent;
 pub mod task_list;
@@ -233,10 +235,20 @@ static TABLE: &[Row] = &[
     Row::of::<task_list::TaskList>("task_list", OWN, text!("task_list")),
     Row::of::<task_stop::TaskStop>("task_stop", OWN, text!("task_stop")),
     Row::of::<subagent::Subagent>(SUBAGENT, HAND_OVER, text!("subagent")),
+    Row::of::<skill::Skill>(SKILL, OWN, text!("skill")).when_long(Length::Verbatim),
+    Row::of::<memory::Save>("memory_save", OWN, text!("memory_save")),
+    Row::of::<memory::Search>("memory_search", OWN, text!("memory_search")),
+    Row::of::<memory::Forget>("memory_forget", OWN, text!("memory_forget")),
+    Row::of::<memory::Read>("memory_read", OWN, text!("memory_read")),
+    Row::of::<memory::Write>("memory_write", OWN, text!("memory_write")),
 ];
 
 /// The tool that needs somebody who runs agents.
 const SUBAGENT: &str = "subagent";
+/// The tool that needs skills.
+const SKILL: &str = "skill";
+/// How the tools begin that need a memory.
+const MEMORY: &str = "memory_";
 
 /// The rows as the model is told about them, made once per process.
 static SPECS: LazyLock<Arc<[ToolSpec]>> = LazyLock::new(|| {
@@ -286,7 +298,13 @@ impl Tools {
 
     fn offers(&self, name: &str) -> bool {
         let wanted = self.only.as_ref().is_none_or(|only| only.iter().any(|one| one == name));
-        wanted && (name != SUBAGENT || self.bench.team.is_some())
+        let bench = &self.bench;
+        wanted
+            && match name {
+                SUBAGENT => bench.team.is_some(),
+                SKILL => bench.skills.is_some(),
+                name => bench.memory.is_some() || !name.starts_with(MEMORY),
+            }
     }
 
     /// The background jobs.

@@ -7,6 +7,8 @@ use std::time::Duration;
 
 use super::compress::Compressor;
 use super::delegate::Delegates;
+use super::memory::Memories;
+use super::skill::Shelf;
 
 /// Which files a search through many passes over, asked with absolute paths; see [`ToolsConfig`].
 #[derive(Clone)]
@@ -52,6 +54,10 @@ pub struct ToolsConfig {
     pub compressor: Option<Compressor>,
     /// Who runs agents; without, there is no tool for it. Default none.
     pub team: Option<Arc<dyn Delegates>>,
+    /// Who keeps things over sessions; without, there are no tools for it. Default none.
+    pub memory: Option<Arc<dyn Memories>>,
+    /// Who knows skills; without, there is no tool for them. Default none.
+    pub skills: Option<Arc<dyn Shelf>>,
     /// The only tools there are, by name. Default all.
     pub only: Option<Vec<String>>,
 }
@@ -69,6 +75,8 @@ impl ToolsConfig {
             timeout: Duration::from_mins(2),
             compressor: None,
             team: None,
+            memory: None,
+            skills: None,
             only: None,
         }
     }

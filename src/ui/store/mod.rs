@@ -16,6 +16,7 @@ pub mod meter;
 pub mod overlay;
 pub mod picker;
 pub mod queue;
+pub mod remember;
 pub mod rows;
 pub mod scroll;
 pub mod send;
@@ -24,7 +25,7 @@ pub mod slash;
 pub mod status;
 pub mod transcript;
 
-use crate::app::service::{Level, Request, Update};
+use crate::app::service::{EditId, Level, Request, SkillLine, Update};
 use crate::kernel::event::{Event, QueueItem};
 
 use self::activity::{Activity, Run, SPINNER_MS};
@@ -73,6 +74,8 @@ pub enum Msg {
     History(Vec<String>),
     /// The editor is done.
     Edited(Result<String, String>),
+    /// The editor is done with an entry of a list.
+    EditedEntry(EditId, Result<String, String>),
     /// A line for people from carrying out an effect.
     Notice(Level, String),
     /// Colours of a block are ready.
@@ -92,6 +95,8 @@ pub enum Effect {
     Copy(String),
     /// Let the user edit this.
     Editor(String),
+    /// Let the user edit an entry of a list.
+    EditEntry(EditId, String),
     /// Append this to the history file.
     SaveHistory(String),
     /// Draw every cell again.
@@ -155,6 +160,8 @@ pub struct Store {
     pub composer: Composer,
     /// The menu over it.
     pub menu: Menu,
+    /// Slash commands that skills make.
+    pub skills: Vec<SkillLine>,
     /// Earlier prompts.
     pub history: History,
     /// The panel the user opened.
@@ -201,6 +208,7 @@ impl Store {
             scroll: Scroll::default(),
             composer: Composer::default(),
             menu: Menu::default(),
+            skills: Vec::new(),
             history: History::default(),
             overlay: None,
             setup: None,
@@ -295,6 +303,10 @@ pub fn update(store: &mut Store, now_ms: u64, msg: Msg) -> Vec<Effect> {
             store.menu.reset();
         }
         Msg::Edited(Err(text)) => store.notice(Level::Warning, &text),
+        Msg::EditedEntry(id, Ok(text)) => {
+            out.push(Effect::Request(Request::Edited { id, text }));
+        }
+        Msg::EditedEntry(_, Err(text)) => store.notice(Level::Warning, &text),
         Msg::Notice(level, text) => store.notice(level, &text),
         Msg::Highlighted => {}
         Msg::Terminate(code) => close(store, code, &mut out),
