@@ -32,7 +32,7 @@ pub fn launch(launch: Launch) -> Front {
 #[derive(Debug)]
 pub(super) struct Application {
     pub(super) requests: mpsc::UnboundedReceiver<Request>,
-    events: mpsc::Sender<Event>,
+    pub(super) events: mpsc::Sender<Event>,
     updates: mpsc::UnboundedSender<Update>,
 }
 

@@ -11,6 +11,7 @@ pub mod ground;
 pub mod harness;
 pub mod jobs;
 pub mod knowledge;
+pub mod learn;
 pub mod listing;
 mod lists;
 pub mod logging;

@@ -8,6 +8,7 @@ use tokio::sync::mpsc;
 use super::build::Session;
 use super::harness::{Application, Started, Taken, asking, gather};
 use super::jobs::{self, JobDesk};
+use super::learn::Learner;
 use super::login::{self, Given, Tried};
 use super::memory::Memory;
 use super::models::{self, Role, notice};
@@ -34,6 +35,8 @@ enum Later {
     Window(ModelRef, u64),
     /// A key was tried.
     Tried(Tried),
+    /// So many things of the conversation are kept.
+    Learnt(usize),
 }
 
 /// An open session with what goes on around it.
@@ -42,6 +45,7 @@ struct Sitting<'a> {
     started: &'a mut Started,
     session: Session,
     desk: JobDesk,
+    learner: Learner,
     later: mpsc::UnboundedSender<Later>,
     /// The list of models that may be open.
     listed: Option<ListKind>,
@@ -59,12 +63,14 @@ impl Application {
         let session = self.open(started, mode, resume)?;
         self.tell(Update::Branch(branch::current(&started.ground.cwd)));
         let desk = JobDesk::new(&session, started.ground.settings.config.background.wake);
+        let learner = Learner::new(&session, started.ground.settings.config.memory.extract);
         let (later, mut back) = mpsc::unbounded_channel();
         let mut sitting = Sitting {
             app: self,
             started,
             session,
             desk,
+            learner,
             later,
             listed: None,
             setup: None,
@@ -78,13 +84,15 @@ impl Application {
                     Some(request) => sitting.request(request).await?,
                 },
                 Some(later) = back.recv() => sitting.take(later).await?,
+                () = sitting.learner.due(&sitting.session) => sitting.learn(),
                 () = sitting.desk.next(&sitting.session) => {
                     let lines = jobs::lines(&sitting.session.tools);
                     sitting.app.tell(Update::Jobs(lines));
                 }
             }
         }
-        close(&sitting.session).await;
+        let (learner, events) = (sitting.learner, sitting.app.events.clone());
+        tokio::join!(learner.last_chance(&sitting.session, events), close(&sitting.session));
         Ok(())
     }
 }
@@ -97,6 +105,7 @@ impl Sitting<'_> {
             Request::Loop(command) => {
                 if matches!(command, Command::Prompt { .. }) {
                     self.ask_window(LOADED);
+                    self.learner.prompted();
                 }
                 self.send(command);
             }
@@ -152,10 +161,13 @@ impl Sitting<'_> {
             Request::Setup(choice) => self.choose(choice),
             Request::NewSession => {
                 let mode = current_mode(&self.session);
+                self.learn();
                 close(&self.session).await;
                 self.session = self.app.open(self.started, mode, false)?;
                 let wake = self.started.ground.settings.config.background.wake;
                 self.desk = JobDesk::new(&self.session, wake);
+                let on = self.started.ground.settings.config.memory.extract;
+                self.learner = Learner::new(&self.session, on);
                 self.knows_window = false;
                 self.ask_window(Duration::ZERO);
             }
@@ -179,6 +191,11 @@ impl Sitting<'_> {
                 self.knows_window = true;
                 let told = models::take_window(&mut self.session, &model, window);
                 self.tell(told);
+            }
+            Later::Learnt(0) => {}
+            Later::Learnt(count) => {
+                let text = format!("{count} new things are remembered; /memory shows them");
+                self.app.tell(notice(Level::Info, &text));
             }
             Later::Tried(tried) => self.tried(&tried).await?,
         }
@@ -245,6 +262,14 @@ impl Sitting<'_> {
         let probing = probe_local(&env);
         let later = self.later.clone();
         tokio::spawn(async move { later.send(Later::Served(probing.await)) });
+    }
+
+    /// Looks through what was said since the last time, beside everything else.
+    fn learn(&mut self) {
+        let events = self.app.events.clone();
+        let Some(work) = self.learner.work(&self.session, events) else { return };
+        let later = self.later.clone();
+        tokio::spawn(async move { later.send(Later::Learnt(work.await)) });
     }
 
     fn list_again(&self) {
