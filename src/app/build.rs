@@ -14,7 +14,6 @@ use crate::kernel::agent::{Agent, AgentConfig, AgentHandle, ToolStart};
 use crate::kernel::budget::Budget;
 use crate::kernel::command::Mode;
 use crate::kernel::event::Event;
-use crate::kernel::message::Message;
 use crate::kernel::ports::{Clock, Middleware, Model, Ports, SystemBlock, Toolbox, Wrapped};
 use crate::kernel::route::{FastRule, RouteConfig};
 use crate::model::connection::Connection;
@@ -33,6 +32,7 @@ use crate::tools::compress::Compressor;
 use crate::tools::find_tools::{Deferring, MANY_TOOLS};
 use crate::tools::{Closed, Tools, ToolsConfig};
 
+use super::asking::Counter;
 use super::branch;
 use super::demo::TEST_COMMAND;
 use super::ground::Ground;
@@ -123,7 +123,9 @@ pub struct Session {
     pub prompt: PromptInput,
     /// Memory and skills; the demo has none.
     pub knowledge: Option<Arc<Knowledge>>,
-    /// The open questions of its agents.
+    /// The open questions of the model.
+    pub asking: Counter,
+    /// What its agents ask about.
     pub desk: Desk,
     /// What front ends are told.
     pub ready: Ready,
@@ -142,6 +144,7 @@ pub fn open(
     mode: Mode,
     resume: bool,
     events: mpsc::Sender<Event>,
+    asking: Counter,
 ) -> Result<Session, String> {
     let mut notices = Vec::new();
     let info = chosen.model.info();
@@ -152,9 +155,7 @@ pub fn open(
     let mut config = agent_config(ground, launch);
     let mut tool_config = tool_config(ground, chosen, &gate, Arc::clone(&small));
     let mut prompt = prompt(ground, &info.model.to_string(), &gate, &mut notices);
-    // The scripted model only plays its script, whatever is known.
-    let secrets = chosen.secrets.clone();
-    let knowledge = (!chosen.demo).then(|| knowledge::open(ground, secrets, &gate, &mut notices));
+    let knowledge = knowledge(ground, chosen, &gate, &mut notices);
     if let Some(knowledge) = &knowledge {
         knowledge.fit_out(&mut prompt, &mut tool_config, &mut config, &mut notices);
     }
@@ -168,34 +169,21 @@ pub fn open(
         let house = house(ground, &models, &gate, tools, system, config.clone());
         tool_config.team = Some(Arc::new(Crew::new(kinds, Arc::new(house), desk.clone())));
     }
+    tool_config.asks = launch.interactive.then(|| Arc::new(asking.clone()) as _);
     let tools = Arc::new(Tools::new(tool_config));
     if let Some(knowledge) = &knowledge {
         knowledge.skills.work_with(&tools);
     }
     let (journal, loaded) = journal(ground, &info.model.to_string(), &tools, resume, &mut notices)?;
     let session = journal.id().to_owned();
-    let logged: Arc<dyn Middleware> = Arc::new(CallLog);
-    // The scripted model only plays its script.
-    let summariser = if chosen.demo {
-        Summariser::default()
-    } else {
-        Summariser::new(Arc::clone(&main), Some(Arc::clone(&small)), &session)
-    };
-    let context = SessionContext::new(assemble::system_blocks(&prompt))
-        .with_fast(assemble::fast_blocks(&prompt))
-        .with_turn_context(ground.settings.config.prompt.dynamic == PromptPlace::TurnContext)
-        .with_summariser(summariser)
+    let context = context(ground, &prompt, summariser(chosen, &models, &session))
         .with_teller(knowledge.as_ref().map(Knowledge::teller).unwrap_or_default())
-        .with_limits(limits(ground))
         .with_changes(loaded.compactions);
     let context = Arc::new(context);
     let ports = Ports {
         model: main,
         quick: Some(small),
-        tools: Arc::new(Deferring::new(
-            Arc::new(Wrapped::new(Arc::clone(&tools) as _, vec![logged])),
-            MANY_TOOLS,
-        )),
+        tools: toolbox(&tools),
         gate: Arc::clone(&gate) as _,
         context: Arc::clone(&context) as _,
         journal: Arc::new(journal.clone()),
@@ -205,22 +193,11 @@ pub fn open(
         guard: None,
     };
     let switched = loaded.switched.filter(|_| launch.model.is_none() && !chosen.demo);
-    let history: Vec<Message> = loaded.history;
-    let agent = Agent::spawn(
-        ports,
-        AgentConfig { cache_key: session.clone(), ..config },
-        history.clone(),
-        events,
-    );
-    let ready = Ready {
-        model: info,
-        mode,
-        workspace: ground.shown_cwd(),
-        session,
-        history,
-        effort: models.main.effort(),
-        demo: chosen.demo,
-    };
+    let history = loaded.history;
+    let config = AgentConfig { cache_key: session.clone(), ..config };
+    let agent = Agent::spawn(ports, config, history.clone(), events);
+    let mut ready = ready(ground, chosen, &models, (mode, session));
+    ready.history = history;
     let mut session = Session {
         agent,
         tools,
@@ -230,6 +207,7 @@ pub fn open(
         journal,
         prompt,
         knowledge,
+        asking,
         desk,
         ready,
         notices,
@@ -238,6 +216,54 @@ pub fn open(
         session.go_on_with(ground, &model.to_string(), effort);
     }
     Ok(session)
+}
+
+/// What front ends are told of a new session.
+fn ready(ground: &Ground, chosen: &Chosen, models: &Models, of: (Mode, String)) -> Ready {
+    Ready {
+        model: chosen.model.info(),
+        mode: of.0,
+        workspace: ground.shown_cwd(),
+        session: of.1,
+        history: Vec::new(),
+        effort: models.main.effort(),
+        demo: chosen.demo,
+    }
+}
+
+/// Who sums up. The scripted model only plays its script.
+fn summariser(chosen: &Chosen, models: &Models, session: &str) -> Summariser {
+    if chosen.demo {
+        return Summariser::default();
+    }
+    let (main, small) = models.places();
+    Summariser::new(main, Some(small), session)
+}
+
+/// What is known beside the conversation. The scripted model only plays its script, whatever is known.
+fn knowledge(
+    ground: &Ground,
+    chosen: &Chosen,
+    gate: &Arc<PermissionGate>,
+    notices: &mut Vec<String>,
+) -> Option<Arc<Knowledge>> {
+    (!chosen.demo).then(|| knowledge::open(ground, chosen.secrets.clone(), gate, notices))
+}
+
+/// The tools as the loop gets them: calls are logged, rarely used tools have to be found.
+fn toolbox(tools: &Arc<Tools>) -> Arc<dyn Toolbox> {
+    let logged: Arc<dyn Middleware> = Arc::new(CallLog);
+    let wrapped = Wrapped::new(Arc::clone(tools) as _, vec![logged]);
+    Arc::new(Deferring::new(Arc::new(wrapped), MANY_TOOLS))
+}
+
+/// What the model sees of a conversation.
+fn context(ground: &Ground, prompt: &PromptInput, summariser: Summariser) -> SessionContext {
+    SessionContext::new(assemble::system_blocks(prompt))
+        .with_fast(assemble::fast_blocks(prompt))
+        .with_turn_context(ground.settings.config.prompt.dynamic == PromptPlace::TurnContext)
+        .with_summariser(summariser)
+        .with_limits(limits(ground))
 }
 
 /// What the session's agents work with.

@@ -8,8 +8,10 @@ use crate::config::edit;
 use crate::kernel::command::{Command, Mode, Setting};
 use crate::kernel::event::Event;
 use crate::model::offered::KeyCheck;
+use crate::model::providers::row;
 use crate::model::resolve::ResolveError;
 
+use super::asking::Counter;
 use super::build::{self, Chosen, Session};
 use super::ground::Ground;
 use super::login::{self, Tried};
@@ -165,7 +167,12 @@ impl Application {
     /// Saves a key that was not refused.
     pub(super) fn take_key(&self, ground: &Ground, tried: &Tried) -> Result<Taken, Failure> {
         if let KeyCheck::Refused(reason) = &tried.check {
-            return Ok(Taken::Refused(reason.clone()));
+            tracing::debug!(%reason, "a key was refused");
+            let label = row(&tried.provider).map_or(tried.provider.as_str(), |row| row.label);
+            let text = format!(
+                "{label} refused the key: see that it was copied whole, and paste it again"
+            );
+            return Ok(Taken::Refused(text));
         }
         tokio::task::block_in_place(|| login::save(ground, tried))
             .map_err(|message| Failure { message, exit_code: 1 })?;
@@ -193,15 +200,17 @@ impl Application {
     ) -> Result<Session, Failure> {
         let Started { ground, launch, chosen, .. } = started;
         let session = tokio::task::block_in_place(|| {
-            build::open(ground, launch, chosen, mode, resume, self.events.clone())
+            let asking = Counter::new(self.updates.clone());
+            build::open(ground, launch, chosen, mode, resume, self.events.clone(), asking)
         })
         .map_err(|message| Failure { message, exit_code: 1 })?;
         if !chosen.demo {
             crate::model::warm();
         }
         self.tell(Update::Ready(Box::new(session.ready.clone())));
-        if let Some(knowledge) = &session.knowledge {
-            self.tell(Update::Skills(knowledge.skills.commands()));
+        let commands = session.knowledge.as_ref().and_then(|known| known.skills.changed());
+        if let Some(commands) = commands {
+            self.tell(Update::Skills(commands));
         }
         for text in &session.notices {
             self.notice(Level::Warning, text.clone());

@@ -1,6 +1,7 @@
 //! Wiring: builds the ports from the configuration; the only place that knows everything below
 //! the screen.
 
+mod asking;
 pub mod branch;
 pub mod build;
 pub mod checkup;

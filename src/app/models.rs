@@ -80,6 +80,7 @@ impl Session {
     /// left, with a line about it.
     pub(super) fn go_on_with(&mut self, ground: &Ground, wanted: &str, effort: Option<Effort>) {
         self.models.main.set_effort(effort);
+        self.ready.effort = effort;
         if self.ready.model.model.to_string() == wanted {
             return;
         }
@@ -151,7 +152,7 @@ impl Session {
         }
         if role == Role::Small && matches!(reference, "" | "none") {
             self.models.small.set_model(None);
-            return self.chosen(ground, role, String::new(), lasting);
+            return self.chosen(ground, role, "", lasting);
         }
         let connection = match ground.resolve(Some(reference)) {
             Ok(connection) => connection,
@@ -165,10 +166,10 @@ impl Session {
             }
             Role::Small => self.models.small.set_model(Some(crate::model::connect(connection))),
         }
-        self.chosen(ground, role, name, lasting)
+        self.chosen(ground, role, &name, lasting)
     }
 
-    fn chosen(&self, ground: &Ground, role: Role, name: String, lasting: bool) -> Vec<Update> {
+    fn chosen(&self, ground: &Ground, role: Role, name: &str, lasting: bool) -> Vec<Update> {
         let key = match role {
             Role::Main => "model",
             Role::Small => "small_model",
@@ -180,9 +181,9 @@ impl Session {
             (Role::Small, true) => "no small model does side work from now on".to_owned(),
         };
         if lasting {
-            match edit::save_text(&ground.paths, key, &name) {
+            match edit::save_text(&ground.paths, key, name) {
                 Ok(()) => {
-                    updates.push(notice(Level::Info, &format!("{told}, in new sessions too")))
+                    updates.push(notice(Level::Info, &format!("{told}, in new sessions too")));
                 }
                 Err(error) => {
                     updates.push(notice(Level::Info, &told));
@@ -193,7 +194,7 @@ impl Session {
             updates.push(notice(Level::Info, &told));
         }
         if !name.is_empty()
-            && let Err(error) = recent::add(&ground.paths.state_dir, &name)
+            && let Err(error) = recent::add(&ground.paths.state_dir, name)
         {
             tracing::warn!(%error, "recent models are not remembered");
         }

@@ -8,13 +8,15 @@ use tokio::sync::mpsc;
 
 use crate::kernel::command::{Command, Mode};
 use crate::kernel::event::Event;
-use crate::kernel::message::Message;
+use crate::kernel::message::{CallId, Message};
 use crate::kernel::ports::{Effort, ModelInfo};
+use crate::kernel::question::{Question, Replies};
 
 pub use super::listing::{Entry, ListKind, Listing, Offer, Pick, Verb};
 
 /// What was asked for on the command line, independent of the front end.
 #[derive(Clone, Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own on the command line")]
 pub struct Launch {
     /// Where to work; the current directory when absent.
     pub cwd: Option<PathBuf>,
@@ -62,12 +64,17 @@ pub enum Request {
     },
     /// How hard the model thinks, `None` for its own default.
     Effort(Option<Effort>),
+    /// Answers [`Update::Question`].
+    Reply {
+        /// The call that asks.
+        id: CallId,
+        /// What the person says.
+        replies: Replies,
+    },
     /// Asks for [`Update::Setup`] with the providers that take a key, or that one.
     Login(Option<String>),
     /// Forgets the stored key of that provider.
     Logout(String),
-    /// Asks for [`Update::Skills`] as they are now.
-    Skills,
     /// Remembers a line at once.
     Remember(String),
     /// Forgets what was remembered that way last.
@@ -99,6 +106,18 @@ pub enum Update {
         info: Box<ModelInfo>,
         /// How hard it thinks.
         effort: Option<Effort>,
+    },
+    /// The model asks the person. Answered by [`Request::Reply`].
+    Question {
+        /// The call that asks.
+        id: CallId,
+        /// What it asks; at least one.
+        questions: Vec<Question>,
+    },
+    /// A question is no longer open.
+    QuestionClosed {
+        /// The call that asked.
+        id: CallId,
     },
     /// A set-up that was under way is over, without another session.
     SetupDone,

@@ -1,14 +1,20 @@
 //! The ways on when there is no usable model: what the set-up panel offers.
 
 use crate::model::probe;
-use crate::model::providers::PROVIDERS;
+use crate::model::providers::{PROVIDERS, ProviderRow};
 
 use super::ground::Ground;
 use super::service::{LocalServer, ProviderOffer, Setup};
 
 /// The offers that need no look at the network.
 pub fn offers(reason: String) -> Setup {
-    let providers = PROVIDERS.iter().filter(|row| row.needs_key && !row.default_model.is_empty());
+    // One offer for a key: a second row with the same one is another way to the same service.
+    let first = |row: &&ProviderRow| {
+        let same = PROVIDERS.iter().find(|other| other.key_env == row.key_env);
+        same.is_some_and(|same| same.name == row.name)
+    };
+    let providers =
+        PROVIDERS.iter().filter(|row| row.needs_key && !row.default_model.is_empty()).filter(first);
     Setup {
         reason,
         demo: true,

@@ -109,17 +109,11 @@ impl Sitting<'_> {
                 }
                 self.send(command);
             }
-            Request::Skills => {
-                if let Some(knowledge) = &self.session.knowledge
-                    && knowledge.skills.current().1
-                {
-                    self.app.tell(Update::Skills(knowledge.skills.commands()));
-                }
-            }
             Request::Remember(text) => self.remember(|memory| memory.remember(&text)),
             Request::ForgetLast => self.remember(Memory::undo),
             Request::Edited { id, text } => {
                 self.app.tell(lists::edited(&self.session, &id, &text));
+                self.skills();
                 self.app.tell(Update::List(lists::make(
                     &self.started.ground,
                     &self.session,
@@ -149,6 +143,7 @@ impl Sitting<'_> {
                 let told = self.session.set_effort(effort);
                 self.tell(told);
             }
+            Request::Reply { id, replies } => self.session.asking.answer(&id, replies),
             Request::Login(provider) => self.log_in(provider.as_deref()),
             Request::Logout(provider) => {
                 let told = match login::forget(&self.started.ground, &provider) {
@@ -210,9 +205,21 @@ impl Sitting<'_> {
             _ => String::new(),
         };
         let agent = self.session.agent.clone();
+        if !said.is_empty() {
+            self.skills();
+        }
         match &self.session.knowledge {
             Some(knowledge) => knowledge.prepared(said, move || agent.send(command)),
             None => agent.send(command),
+        }
+    }
+
+    /// Tells the front end of skills that have come, changed or gone.
+    fn skills(&self) {
+        if let Some(knowledge) = &self.session.knowledge
+            && let Some(commands) = knowledge.skills.changed()
+        {
+            self.app.tell(Update::Skills(commands));
         }
     }
 
@@ -231,11 +238,16 @@ impl Sitting<'_> {
     }
 
     fn tell(&self, updates: Vec<Update>) {
-        updates.into_iter().for_each(|update| self.app.tell(update));
+        for update in updates {
+            self.app.tell(update);
+        }
     }
 
     /// Shows a list; what services have to add to a list of models comes as it arrives.
     fn list(&mut self, kind: ListKind) {
+        if kind == ListKind::Skills {
+            self.skills();
+        }
         self.app.tell(Update::List(lists::make(&self.started.ground, &self.session, kind)));
         if !matches!(kind, ListKind::Models | ListKind::SmallModels) || self.session.ready.demo {
             self.listed = None;

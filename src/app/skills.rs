@@ -37,6 +37,8 @@ pub struct SkillHouse {
     /// Runs shell insertions; absent while the session is being built.
     tools: OnceLock<Weak<Tools>>,
     read: Mutex<(Stamp, Arc<Skills>)>,
+    /// What front ends were told last.
+    told: Mutex<Vec<SkillLine>>,
 }
 
 impl fmt::Debug for SkillHouse {
@@ -80,7 +82,7 @@ impl SkillHouse {
     /// The skills of these folders. Blocking.
     pub fn new(folders: Vec<Folder>, gate: Arc<PermissionGate>) -> Self {
         let read = Mutex::new((stamp(&folders), Arc::new(Skills::load(&folders))));
-        Self { folders, gate, tools: OnceLock::new(), read }
+        Self { folders, gate, tools: OnceLock::new(), read, told: Mutex::default() }
     }
 
     /// From here on insertions can run.
@@ -177,8 +179,19 @@ impl SkillHouse {
         }
     }
 
+    /// The slash commands that skills make, when they are other ones than the last time. Blocking.
+    pub fn changed(&self) -> Option<Vec<SkillLine>> {
+        self.current();
+        let commands = self.commands();
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        (*told != commands).then(|| {
+            told.clone_from(&commands);
+            commands
+        })
+    }
+
     /// The slash commands that skills make, sorted by name.
-    pub fn commands(&self) -> Vec<SkillLine> {
+    fn commands(&self) -> Vec<SkillLine> {
         let line = |skill: &Skill| SkillLine {
             name: skill.name.clone(),
             args: skill.hint.clone(),
@@ -266,7 +279,7 @@ impl Shelf for ForModel {
             for problem in house.grant(skill) {
                 text.extend(["\n[", &problem, "]"]);
             }
-            Ok(Opened { text, apart: skill.fork })
+            Ok(Opened { text, apart: skill.fork, model: skill.model.clone() })
         })
     }
 }

@@ -67,7 +67,7 @@ pub fn save_key_place(
 pub fn remove_provider_key(paths: &Paths, provider: &str) -> Result<bool, ConfigError> {
     let mut removed = false;
     change(paths, |root| {
-        if !root.get("providers").is_some_and(|all| all.get(provider).is_some()) {
+        if root.get("providers").is_none_or(|all| all.get(provider).is_none()) {
             return Some(());
         }
         let providers = child(root, "providers", true)?;

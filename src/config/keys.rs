@@ -70,7 +70,7 @@ pub const KEYS: &[KeyDoc] = &[
     key("log", "filter", "off", Scope::User, "What the log file records, for example `debug`."),
     key(
         "providers.*.kind",
-        "anthropic | openai-chat | gemini | demo",
+        "anthropic | openai-chat | openai-responses | gemini | demo",
         "the built-in row",
         Scope::User,
         "Which dialect the service speaks.",

@@ -12,7 +12,8 @@ use crate::kernel::ports::Effort;
 #[derive(Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub struct ProviderConfig {
-    /// `anthropic`, `openai-chat`, `gemini` or `demo`. Default: the built-in row of that name.
+    /// `anthropic`, `openai-chat`, `openai-responses`, `gemini` or `demo`. Default: the built-in row
+    /// of that name.
     pub kind: Option<String>,
     /// With or without a trailing `/` and `/v1`.
     pub base_url: Option<String>,

@@ -19,7 +19,7 @@ pub fn headers(connection: &Connection) -> Result<HeaderMap, ModelError> {
     let own = match connection.kind {
         Kind::Anthropic => Some("x-api-key"),
         Kind::Gemini => Some("x-goog-api-key"),
-        Kind::OpenAiChat | Kind::Demo => None,
+        Kind::OpenAiChat | Kind::OpenAiResponses | Kind::Demo => None,
     };
     let service = connection.service();
     let mut headers = match (&connection.key, own) {

@@ -94,6 +94,7 @@ fn price(row: Option<&Row>, local: bool, overrides: &ModelConfig) -> Option<Pric
 
 /// Whether the catalogue lists that model under that provider.
 pub fn lists(provider: &str, model: &str) -> bool {
+    let provider = listed_as(provider);
     section(&format!("{provider}/{model}")).is_some()
         || undated(model).is_some_and(|model| section(&format!("{provider}/{model}")).is_some())
 }
@@ -103,7 +104,14 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     CATALOG.lines().filter_map(|line| line.strip_prefix("[\"")?.strip_suffix("\"]"))
 }
 
+/// The name under which the models of a provider stand in the table: the same models may be asked
+/// in two formats.
+fn listed_as(provider: &str) -> &str {
+    if provider == "openai-responses" { "openai" } else { provider }
+}
+
 fn find(provider: &str, model: &str) -> Option<Row> {
+    let provider = listed_as(provider);
     let mut candidates = vec![format!("{provider}/{model}")];
     if let Some(model) = undated(model) {
         candidates.push(format!("{provider}/{model}"));

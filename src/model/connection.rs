@@ -39,7 +39,8 @@ pub struct Connection {
     pub provider: String,
     /// Wire format.
     pub kind: Kind,
-    /// Normalised: for `anthropic` and `gemini` without version, for `openai-chat` up to and with the version.
+    /// Normalised: for `anthropic` and `gemini` without version, for the others up to
+    /// and with the version.
     pub base_url: String,
     /// The key, when there is one.
     pub key: Option<Secret>,
@@ -130,9 +131,11 @@ pub fn normalise_base_url(text: &str, kind: Kind) -> Option<String> {
                 }
             }
         }
-        Kind::OpenAiChat => {
-            if let Some(shorter) = base.strip_suffix("/chat/completions") {
-                base = shorter.trim_end_matches('/').to_owned();
+        Kind::OpenAiChat | Kind::OpenAiResponses => {
+            for tail in ["/chat/completions", "/responses"] {
+                if let Some(shorter) = base.strip_suffix(tail) {
+                    base = shorter.trim_end_matches('/').to_owned();
+                }
             }
             let path = Url::parse(&base).ok()?.path().to_owned();
             if !path.split('/').any(is_version) {

@@ -26,6 +26,7 @@ pub mod http_error;
 pub mod images;
 pub mod offered;
 pub mod openai_chat;
+pub mod openai_responses;
 pub mod probe;
 pub mod providers;
 pub mod resolve;
@@ -34,6 +35,7 @@ pub mod scripted;
 pub mod sse;
 pub mod switch;
 pub mod think;
+pub mod tool_schema;
 pub mod wire_ids;
 
 use std::sync::Arc;
@@ -48,6 +50,7 @@ use adapter::Adapter;
 use anthropic::Anthropic;
 use gemini::Gemini;
 use openai_chat::OpenAiChat;
+use openai_responses::OpenAiResponses;
 
 pub use connection::{Connection, Secret};
 pub use http::{Limits, warm};
@@ -68,6 +71,7 @@ pub fn connect_with(connection: Connection, limits: Limits) -> Arc<dyn Model> {
     match connection.kind {
         Kind::Anthropic => Arc::new(Adapter::<Anthropic>::new(connection, limits)),
         Kind::OpenAiChat => Arc::new(Adapter::<OpenAiChat>::new(connection, limits)),
+        Kind::OpenAiResponses => Arc::new(Adapter::<OpenAiResponses>::new(connection, limits)),
         Kind::Gemini => Arc::new(Adapter::<Gemini>::new(connection, limits)),
         Kind::Demo => Arc::new(NoService(connection)),
     }

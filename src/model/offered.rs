@@ -49,7 +49,7 @@ pub async fn offered(connection: &Connection, limits: Limits) -> Result<Vec<Offe
     let path = match connection.kind {
         Kind::Anthropic => "/v1/models?limit=1000",
         Kind::Gemini => "/v1beta/models?pageSize=1000",
-        Kind::OpenAiChat => "/models",
+        Kind::OpenAiChat | Kind::OpenAiResponses => "/models",
         Kind::Demo => return Ok(Vec::new()),
     };
     if connection.provider == "openrouter" {

@@ -8,6 +8,8 @@ pub enum Kind {
     Anthropic,
     /// `POST {base}/chat/completions`.
     OpenAiChat,
+    /// `POST {base}/responses`.
+    OpenAiResponses,
     /// `POST {base}/v1beta/models/{model}:streamGenerateContent`.
     Gemini,
     /// The built-in scripted model; no service behind it.
@@ -16,13 +18,15 @@ pub enum Kind {
 
 impl Kind {
     /// Every kind.
-    pub const ALL: [Self; 4] = [Self::Anthropic, Self::OpenAiChat, Self::Gemini, Self::Demo];
+    pub const ALL: [Self; 5] =
+        [Self::Anthropic, Self::OpenAiChat, Self::OpenAiResponses, Self::Gemini, Self::Demo];
 
     /// The name used in the config file.
     pub fn name(self) -> &'static str {
         match self {
             Self::Anthropic => "anthropic",
             Self::OpenAiChat => "openai-chat",
+            Self::OpenAiResponses => "openai-responses",
             Self::Gemini => "gemini",
             Self::Demo => "demo",
         }
@@ -89,6 +93,16 @@ pub const PROVIDERS: &[ProviderRow] = &[
     ProviderRow {
         name: "openai",
         label: "OpenAI",
+        base_url: "https://api.openai.com/v1",
+        key_env: &["OPENAI_API_KEY"],
+        base_env: &["OPENAI_BASE_URL", "OPENAI_API_BASE"],
+        default_model: "gpt-5.1",
+        ..CLOUD
+    },
+    ProviderRow {
+        name: "openai-responses",
+        label: "OpenAI (Responses)",
+        kind: Kind::OpenAiResponses,
         base_url: "https://api.openai.com/v1",
         key_env: &["OPENAI_API_KEY"],
         base_env: &["OPENAI_BASE_URL", "OPENAI_API_BASE"],

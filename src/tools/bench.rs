@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use crate::kernel::error::ToolError;
 
+use super::ask::Asks;
 use super::delegate::Delegates;
 use super::environment::Environment;
 use super::jobs::Jobs;
@@ -41,6 +42,8 @@ pub struct Bench {
     pub processes: Arc<Processes>,
     /// What goes on in the background.
     pub jobs: Arc<Jobs>,
+    /// Who asks the user.
+    pub asks: Option<Arc<dyn Asks>>,
     /// Who runs agents.
     pub team: Option<Arc<dyn Delegates>>,
     /// Who keeps things over sessions.
@@ -63,6 +66,7 @@ impl Bench {
             stamps: Arc::default(),
             processes: Arc::default(),
             jobs: Arc::default(),
+            asks: config.asks,
             team: config.team,
             memory: config.memory,
             skills: config.skills,

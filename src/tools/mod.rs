@@ -2,6 +2,7 @@
 //! them, and [`Tools`], which answers the kernel's `Toolbox` port from that table. It decides
 //! nothing about permission: whoever calls [`Toolbox::run`] has asked the gate before.
 
+pub mod ask;
 pub mod bash;
 pub mod bench;
 pub mod capture;
@@ -26,6 +27,7 @@ pub mod notebook;
 pub mod output;
 pub mod paths;
 pub mod picture;
+mod policy;
 pub mod process;
 pub mod read;
 pub mod reference;
@@ -38,6 +40,7 @@ pub mod subagent;
 pub mod task_list;
 pub mod task_output;
 pub mod task_stop;
+pub mod todo;
 pub mod validate;
 pub mod walk;
 pub mod watch;
@@ -66,6 +69,7 @@ use crate::kernel::ports::{
 use bench::Bench;
 use compress::Compressor;
 use jobs::Jobs;
+use policy::{Length, Reuse};
 pub use setting::{Closed, ToolsConfig};
 
 /// One kind of call the model can make.
@@ -177,29 +181,6 @@ impl Row {
     }
 }
 
-/// What becomes of a long result on its way to the model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Length {
-    /// It is handed on as it is; its tool has caps of its own.
-    Verbatim,
-    /// Beginning and end, and the whole in a file.
-    Cap,
-    /// The same, but a good one is made short by the small model, when there is one. The tool has
-    /// caps of its own.
-    Summarize,
-}
-
-/// How long a result may answer the same question again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Reuse {
-    /// Every call runs.
-    Never,
-    /// Within its turn.
-    Turn,
-    /// As long as the file it came from is the same.
-    SameFile,
-}
-
 fn parse<T: DeserializeOwned>(args: Value) -> Result<T, ToolError> {
     serde_json::from_value(args)
         .map_err(|error| ToolError::new("InvalidArguments", error.to_string()))
@@ -234,8 +215,10 @@ static TABLE: &[Row] = &[
         .when_long(Length::Verbatim),
     Row::of::<task_list::TaskList>("task_list", OWN, text!("task_list")),
     Row::of::<task_stop::TaskStop>("task_stop", OWN, text!("task_stop")),
+    Row::of::<todo::TodoWrite>("todo_write", NOTE, text!("todo_write")),
+    Row::of::<ask::AskUser>(ASK_USER, ASK, text!("ask_user")).when_long(Length::Verbatim),
     Row::of::<subagent::Subagent>(SUBAGENT, HAND_OVER, text!("subagent")),
-    Row::of::<skill::Skill>(SKILL, OWN, text!("skill")).when_long(Length::Verbatim),
+    Row::of::<skill::Skill>(SKILL, HAND_OVER, text!("skill")).when_long(Length::Verbatim),
     Row::of::<memory::Save>("memory_save", OWN, text!("memory_save")),
     Row::of::<memory::Search>("memory_search", OWN, text!("memory_search")),
     Row::of::<memory::Forget>("memory_forget", OWN, text!("memory_forget")),
@@ -243,6 +226,13 @@ static TABLE: &[Row] = &[
     Row::of::<memory::Write>("memory_write", OWN, text!("memory_write")),
 ];
 
+/// One list after the other.
+const NOTE: ToolTraits = ToolTraits::new(Capability::Internal, false, Interrupt::Finish);
+/// A person is asked one thing at a time.
+const ASK: ToolTraits = ToolTraits::new(Capability::Internal, false, Interrupt::Cancel).exclusive();
+
+/// The tool that needs somebody to ask.
+const ASK_USER: &str = "ask_user";
 /// The tool that needs somebody who runs agents.
 const SUBAGENT: &str = "subagent";
 /// The tool that needs skills.
@@ -299,12 +289,13 @@ impl Tools {
     fn offers(&self, name: &str) -> bool {
         let wanted = self.only.as_ref().is_none_or(|only| only.iter().any(|one| one == name));
         let bench = &self.bench;
-        wanted
-            && match name {
-                SUBAGENT => bench.team.is_some(),
-                SKILL => bench.skills.is_some(),
-                name => bench.memory.is_some() || !name.starts_with(MEMORY),
-            }
+        let served = match name {
+            SUBAGENT => bench.team.is_some(),
+            ASK_USER => bench.asks.is_some(),
+            SKILL => bench.skills.is_some(),
+            name => bench.memory.is_some() || !name.starts_with(MEMORY),
+        };
+        wanted && served
     }
 
     /// The background jobs.

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::ask::Asks;
 use super::compress::Compressor;
 use super::delegate::Delegates;
 use super::memory::Memories;
@@ -52,6 +53,8 @@ pub struct ToolsConfig {
     pub timeout: Duration,
     /// What makes long output short; without it long output is cut. Default none.
     pub compressor: Option<Compressor>,
+    /// Who asks the user; without, there is no tool for it. Default none.
+    pub asks: Option<Arc<dyn Asks>>,
     /// Who runs agents; without, there is no tool for it. Default none.
     pub team: Option<Arc<dyn Delegates>>,
     /// Who keeps things over sessions; without, there are no tools for it. Default none.
@@ -74,6 +77,7 @@ impl ToolsConfig {
             shell: PathBuf::from("bash"),
             timeout: Duration::from_mins(2),
             compressor: None,
+            asks: None,
             team: None,
             memory: None,
             skills: None,

@@ -30,6 +30,8 @@ pub struct Opened {
     pub text: String,
     /// Whether an agent of its own does it.
     pub apart: bool,
+    /// `provider/model` of that agent; the session's without.
+    pub model: Option<String>,
 }
 
 /// Opens skills.
@@ -66,7 +68,7 @@ impl Tool for Skill {
             return ToolOutcome::ok(opened.text);
         };
         let Job { cancel, progress, aside, .. } = job;
-        let errand = Errand { task: opened.text, ..Errand::default() };
+        let errand = Errand { task: opened.text, model: opened.model, ..Errand::default() };
         let report = team.run(errand, Watcher { cancel, progress, aside }).await;
         let status = match report.end {
             ReportEnd::Answered => CallStatus::Ok,

@@ -206,6 +206,7 @@ fn the_effort_of_the_config_file_reaches_every_wire() {
         let word = match wire {
             Wire::Messages => &body["output_config"]["effort"],
             Wire::Chat => &body["reasoning_effort"],
+            Wire::Responses => &body["reasoning"]["effort"],
             Wire::Gemini => &body["generationConfig"]["thinkingConfig"]["thinkingLevel"],
         };
         assert_eq!(word, "high", "{body}");
@@ -214,34 +215,70 @@ fn the_effort_of_the_config_file_reaches_every_wire() {
 }
 
 /// Case B18, and B17 on the way back: one session goes from service to service; each reads what the
-/// others wrote, and only the maker of a signature gets it back.
+/// others wrote, and only the maker of a signature or of sealed thoughts gets them back.
 #[test]
 fn a_session_moves_between_services() {
     let services = Wire::ALL.map(Service::start);
-    let mut first = true;
+    let [messages, chat, gemini, responses] = &services;
     let mut home = None;
-    let gemini = &services[2];
-    for service in [gemini, &services[0], &services[1], gemini] {
+    for service in [gemini, responses, messages, chat, gemini, responses] {
         service.calls("I look.", &[("ls", json!({})), ("ls", json!({"path": "."}))]);
         service.says("Seen.");
-        let mut args = vec!["-m", service.wire.model(), "look"];
-        if !std::mem::take(&mut first) {
-            args.insert(0, "-c");
-        }
+        let args = ["-c", "-m", service.wire.model(), "look"];
         let print = match &home {
             Some(home) => Print::within(home, &args),
-            None => Print::new(&args),
+            None => Print::new(&args[1..]),
         };
         let (output, left) = print.envs(service.environment()).run();
         assert_eq!(text(&output.stdout), "Seen.\n", "{}", text(&output.stderr));
         home = Some(left);
         service.assert_valid();
     }
-    for (service, results) in services.iter().zip([4, 6]) {
+    for (service, results) in [(messages, 6), (chat, 8)] {
         assert_eq!(service.results(1).len(), results, "two calls a round");
-        assert!(!service.mock.bodies()[1].to_string().contains("sig-"));
+        let sent = service.mock.bodies()[1].to_string();
+        assert!(!sent.contains("sig-") && !sent.contains("seal-"), "{sent}");
     }
-    let back = gemini.mock.bodies()[3].to_string();
+    let sent = |service: &Service, request: usize| service.mock.bodies()[request].to_string();
+    let (first, back) = (sent(responses, 1), sent(gemini, 3));
+    assert!(first.contains("seal-0") && !first.contains("sig-"), "{first}");
     assert!(back.contains("sig-0") && back.contains("sig-end") && back.contains("sig-2"), "{back}");
-    assert_eq!(gemini.results(3).len(), 8);
+    assert!(!back.contains("seal-"), "{back}");
+    assert_eq!(gemini.results(3).len(), 10);
+    let back = sent(responses, 3);
+    assert!(["seal-0", "seal-end", "seal-2"].iter().all(|seal| back.contains(seal)), "{back}");
+    assert!(!back.contains("sig-"), "{back}");
+    assert_eq!(responses.results(3).len(), 12);
+}
+
+/// Case B27: bytes of a command that are no text stand as marks in the history, with a note, in this
+/// request and in those of the continued session.
+#[test]
+fn bytes_that_are_no_text_never_reach_a_service() {
+    for wire in Wire::ALL {
+        let service = Service::start(wire);
+        let printed = [r"printf '\xb3\xc9\xb9\xa6'", r"printf '\xed\xa0\x80'"];
+        let calls = printed.map(|command| ("bash", json!({"command": command})));
+        service.calls("I print it.", &calls).says("Seen.");
+        let args = ["-m", wire.model(), "--permission-mode", "trust", "print it"];
+        let (output, home) = Print::new(&args).envs(service.environment()).run();
+        assert_eq!(text(&output.stdout), "Seen.\n", "{}", text(&output.stderr));
+        service.says("Still here.");
+        let again = Print::within(&home, &["-c", "-m", wire.model(), "go on"]);
+        let (output, _home) = again.envs(service.environment()).run();
+        assert_eq!(text(&output.stdout), "Still here.\n", "{}", text(&output.stderr));
+        service.assert_valid();
+        let mut asked = service.mock.requests();
+        asked.retain(|request| request.method == "POST");
+        for request in [1, 2] {
+            let raw = std::str::from_utf8(&asked[request].raw).unwrap();
+            let body: Value = serde_json::from_str(raw).unwrap();
+            assert!(!body.to_string().contains("\\ud"), "{body}");
+            for result in service.results(request) {
+                assert!(result.contains('\u{fffd}'), "{result}");
+                assert!(result.contains("not UTF-8"), "{result}");
+            }
+            assert_eq!(service.results(request).len(), 2);
+        }
+    }
 }

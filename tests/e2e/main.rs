@@ -1,6 +1,7 @@
 //! The real program: in a pty with a terminal emulator, and as `-p`.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod asking;
 mod background;
 mod bursts;
 mod command;
@@ -14,6 +15,7 @@ mod harness;
 mod leaving;
 #[path = "../support/mock_llm/mod.rs"]
 mod mock_llm;
+mod models;
 mod panel;
 mod print;
 #[path = "../support/pty.rs"]

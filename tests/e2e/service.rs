@@ -1,9 +1,9 @@
-//! A model service on loopback that speaks either wire format: the same script for both, and the
+//! A model service on loopback that speaks any of the wire formats: the same script for all, and the
 //! same questions about what it was asked.
 
 use serde_json::{Value, json};
 
-use crate::mock_llm::{MockLlm, Reply, anthropic, gemini, openai};
+use crate::mock_llm::{MockLlm, Reply, anthropic, gemini, openai, responses};
 
 /// A wire format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,6 +11,7 @@ pub(crate) enum Wire {
     Messages,
     Chat,
     Gemini,
+    Responses,
 }
 
 /// A call of the script: name and arguments. Ids are made from its place.
@@ -20,7 +21,7 @@ impl Wire {
     pub(crate) const BOTH: [Self; 2] = [Self::Messages, Self::Chat];
 
     /// Every wire format.
-    pub(crate) const ALL: [Self; 3] = [Self::Messages, Self::Chat, Self::Gemini];
+    pub(crate) const ALL: [Self; 4] = [Self::Messages, Self::Chat, Self::Gemini, Self::Responses];
 
     /// What `-m` takes.
     pub(crate) fn model(self) -> &'static str {
@@ -28,6 +29,16 @@ impl Wire {
             Self::Messages => "anthropic/mock-1",
             Self::Chat => "openai/mock-1",
             Self::Gemini => "gemini/mock-1",
+            Self::Responses => "openai-responses/mock-1",
+        }
+    }
+
+    /// Where a request holds its history.
+    pub(crate) fn list(self) -> &'static str {
+        match self {
+            Self::Messages | Self::Chat => "messages",
+            Self::Gemini => "contents",
+            Self::Responses => "input",
         }
     }
 
@@ -35,7 +46,7 @@ impl Wire {
     pub(crate) fn key_env(self) -> &'static str {
         match self {
             Self::Messages => "ANTHROPIC_API_KEY",
-            Self::Chat => "OPENAI_API_KEY",
+            Self::Chat | Self::Responses => "OPENAI_API_KEY",
             Self::Gemini => "GEMINI_API_KEY",
         }
     }
@@ -45,6 +56,10 @@ impl Wire {
         match self {
             Self::Messages => anthropic::text(text),
             Self::Chat => openai::text(text),
+            Self::Responses => {
+                let sealed = responses::reasoning("rs_end", "", "seal-end");
+                responses::answer(&[sealed, responses::message("msg_end", text)])
+            }
             Self::Gemini => {
                 // Its newer models sign the end of an answer on a text of nothing.
                 let words = text.split_inclusive(' ').map(gemini::text_part);
@@ -76,6 +91,16 @@ impl Wire {
                 }
                 openai::answer(chunks, "tool_calls")
             }
+            Self::Responses => {
+                let sealed =
+                    responses::reasoning(&format!("rs_{turn}"), "", &format!("seal-{turn}"));
+                let mut items = vec![sealed, responses::message(&format!("msg_{turn}"), words)];
+                for (at, (name, arguments)) in calls.iter().enumerate() {
+                    let (id, call) = (format!("fc_{turn}_{at}"), format!("call_{turn}_{at}"));
+                    items.push(responses::call(&id, &call, name, arguments));
+                }
+                responses::answer(&items)
+            }
             Self::Gemini => {
                 let words = words.split_inclusive(' ').map(gemini::text_part);
                 let calls = calls.iter().enumerate().map(|(at, (name, args))| {
@@ -94,6 +119,9 @@ impl Wire {
             Self::Messages => anthropic::refusal(529, "overloaded_error", "Overloaded"),
             Self::Chat => openai::refusal(503, "server_error", "overloaded", "overloaded"),
             Self::Gemini => gemini::refusal(503, "UNAVAILABLE", "overloaded"),
+            Self::Responses => {
+                responses::refusal(503, "server_error", "server_is_overloaded", "overloaded")
+            }
         }
     }
 
@@ -103,6 +131,9 @@ impl Wire {
             Self::Messages => anthropic::refusal(429, "rate_limit_error", "slow down"),
             Self::Chat => openai::refusal(429, "requests", "rate_limit_exceeded", "slow down"),
             Self::Gemini => gemini::refusal(429, "RESOURCE_EXHAUSTED", "slow down"),
+            Self::Responses => {
+                responses::refusal(429, "requests", "rate_limit_exceeded", "slow down")
+            }
         };
         reply.header("retry-after", retry_after)
     }
@@ -114,14 +145,18 @@ impl Wire {
             Self::Messages => anthropic::refusal(404, "not_found_error", text),
             Self::Chat => openai::refusal(404, "invalid_request_error", "model_not_found", text),
             Self::Gemini => gemini::refusal(404, "NOT_FOUND", text),
+            Self::Responses => {
+                responses::refusal(404, "invalid_request_error", "model_not_found", text)
+            }
         }
     }
 
     /// Begins to answer and then says nothing more.
     pub(crate) fn stalled(self, words: &str) -> Reply {
         let mut reply = self.text(words);
-        // Of an answer's last steps none may arrive: they would end it.
-        let keep = reply.steps.len() - 3;
+        // Of an answer's last steps none may arrive: they would end it, or tell its whole text.
+        let last = if self == Self::Responses { 6 } else { 3 };
+        let keep = reply.steps.len() - last;
         reply.steps.truncate(keep);
         reply.stalled()
     }
@@ -176,8 +211,7 @@ impl Service {
     /// The texts of all tool results of a request, in order.
     pub(crate) fn results(&self, request: usize) -> Vec<String> {
         let body = &self.mock.bodies()[request];
-        let list = if self.wire == Wire::Gemini { "contents" } else { "messages" };
-        let messages = body[list].as_array().unwrap();
+        let messages = body[self.wire.list()].as_array().unwrap();
         match self.wire {
             Wire::Messages => {
                 let blocks = messages.iter().filter_map(|message| message["content"].as_array());
@@ -190,6 +224,10 @@ impl Service {
             Wire::Chat => {
                 let results = messages.iter().filter(|message| message["role"] == "tool");
                 results.map(|message| texts(&message["content"])).collect()
+            }
+            Wire::Responses => {
+                let results = messages.iter().filter(|i| i["type"] == "function_call_output");
+                results.map(|item| texts(&item["output"])).collect()
             }
             Wire::Gemini => {
                 let parts = messages.iter().filter_map(|content| content["parts"].as_array());
@@ -206,11 +244,8 @@ impl Service {
     /// What the user said in a request, in order; results are not among it.
     pub(crate) fn said(&self, request: usize) -> Vec<String> {
         let body = &self.mock.bodies()[request];
-        let (list, content) = match self.wire {
-            Wire::Gemini => ("contents", "parts"),
-            Wire::Messages | Wire::Chat => ("messages", "content"),
-        };
-        let messages = body[list].as_array().unwrap().iter();
+        let content = if self.wire == Wire::Gemini { "parts" } else { "content" };
+        let messages = body[self.wire.list()].as_array().unwrap().iter();
         let users = messages.filter(|message| message["role"] == "user");
         users
             .flat_map(|message| match &message[content] {

@@ -9,7 +9,7 @@ use crate::kernel::ports::{ModelInfo, Request, ToolChoice};
 use super::super::connection::Connection;
 use super::super::history::{self, INTERRUPTED, NO_OUTPUT, Piece, Turn, WireResult, is_blank};
 use super::super::wire_ids::{IdStyle, tool_name};
-use super::super::{effort, images};
+use super::super::{effort, images, tool_schema};
 
 /// The body, ready to send.
 pub fn body(
@@ -80,9 +80,7 @@ fn answers_without_thought(messages: &[Value]) -> bool {
     let is_answered = messages.last().is_some_and(|message| {
         message["content"][0]["type"] == "tool_result" || message["role"] == "assistant"
     });
-    let begins_with_thought = last.is_some_and(|message| {
-        matches!(message["content"][0]["type"].as_str(), Some("thinking" | "redacted_thinking"))
-    });
+    let begins_with_thought = last.is_some_and(|message| is_thought(&message["content"][0]));
     is_answered && !begins_with_thought
 }
 
@@ -107,10 +105,18 @@ fn message(turn: Turn<'_>, vision: bool) -> Value {
             json!({"role": "user", "content": content})
         }
         Turn::Assistant(pieces) => {
-            let content: Vec<Value> = pieces.iter().map(assistant_block).collect();
+            let mut content: Vec<Value> = pieces.iter().map(assistant_block).collect();
+            // Thoughts at which an answer broke off: no message may end in some.
+            while content.last().is_some_and(is_thought) {
+                content.pop();
+            }
             json!({"role": "assistant", "content": content})
         }
     }
+}
+
+fn is_thought(block: &Value) -> bool {
+    matches!(block["type"].as_str(), Some("thinking" | "redacted_thinking"))
 }
 
 fn text(text: &str) -> Value {
@@ -119,11 +125,11 @@ fn text(text: &str) -> Value {
 
 fn user_block(block: &Block, vision: bool) -> Value {
     match block {
-        Block::Image { media_type, data } if vision => json!({
+        Block::Image { media_type, data } if vision && images::is_common(media_type) => json!({
             "type": "image",
             "source": {"type": "base64", "media_type": media_type, "data": data},
         }),
-        Block::Image { media_type, .. } => text(&images::left_out(media_type)),
+        Block::Image { media_type, .. } => text(&images::in_words(media_type, vision)),
         Block::Text { text: words } | Block::Thinking { text: words, .. } => text(words),
         Block::Call(_) | Block::Opaque(_) => text(NO_OUTPUT),
     }
@@ -131,8 +137,10 @@ fn user_block(block: &Block, vision: bool) -> Value {
 
 fn tool_result(result: &WireResult<'_>, vision: bool) -> Value {
     let content = result.message.map_or_else(|| vec![text(INTERRUPTED)], |m| output(m, vision));
+    // A failure may hold text only; the text says that it failed.
+    let is_text = content.iter().all(|part| part["type"] == "text");
     let mut value = json!({"type": "tool_result", "tool_use_id": result.id, "content": content});
-    if result.is_error() {
+    if result.is_error() && is_text {
         value["is_error"] = json!(true);
     }
     value
@@ -186,12 +194,10 @@ fn system(request: &Request) -> Vec<Value> {
 
 fn tools(request: &Request) -> Vec<Value> {
     let tool = |tool: &crate::kernel::ports::ToolSpec| {
-        let mut schema = tool.schema.clone();
-        schema.sort_all_objects();
         json!({
             "name": tool_name(&tool.name),
             "description": tool.description,
-            "input_schema": schema,
+            "input_schema": tool_schema::parameters(&tool.schema),
         })
     };
     request.tools.iter().map(tool).collect()
@@ -242,9 +248,7 @@ fn ephemeral() -> Value {
 /// Marks the last block that may carry a mark; thinking may not.
 fn mark_message(message: &mut Value) -> bool {
     let content = message["content"].as_array_mut();
-    let takes = |block: &&mut Value| {
-        !matches!(block["type"].as_str(), Some("thinking" | "redacted_thinking"))
-    };
+    let takes = |block: &&mut Value| !is_thought(block);
     let block = content.and_then(|content| content.iter_mut().rev().find(takes));
     block.map(|block| block["cache_control"] = ephemeral()).is_some()
 }

@@ -18,6 +18,9 @@ use super::wire_ids::IdStyle;
 pub struct Quirks {
     /// Name of the field that caps the output: `OpenAI`'s newer models refuse the old one.
     pub output_cap: &'static str,
+    /// Whether counts of tokens have to be asked for. A service that counts by itself may refuse the
+    /// question (Mistral: "Extra inputs are not permitted").
+    pub asks_usage: bool,
     /// Whether a cache key is taken.
     pub cache_key: bool,
     /// What ids of calls look like.
@@ -27,10 +30,15 @@ pub struct Quirks {
 impl Quirks {
     /// What is known of a provider; the plain old interface for all others.
     pub fn of(provider: &str) -> Self {
-        let plain = Self { output_cap: "max_tokens", cache_key: false, ids: IdStyle::Ascii40 };
+        let plain = Self {
+            output_cap: "max_tokens",
+            asks_usage: true,
+            cache_key: false,
+            ids: IdStyle::Ascii40,
+        };
         match provider {
             "openai" => Self { output_cap: "max_completion_tokens", cache_key: true, ..plain },
-            "mistral" => Self { ids: IdStyle::Nine, ..plain },
+            "mistral" => Self { ids: IdStyle::Nine, asks_usage: false, ..plain },
             _ => plain,
         }
     }

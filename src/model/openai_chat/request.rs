@@ -9,7 +9,7 @@ use crate::kernel::ports::{Effort, ModelInfo, Request, ToolChoice, ToolSpec};
 use super::super::connection::Connection;
 use super::super::history::{self, INTERRUPTED, NO_OUTPUT, Piece, Turn, WireResult, is_blank};
 use super::super::wire_ids::tool_name;
-use super::super::{effort, images};
+use super::super::{effort, images, tool_schema};
 use super::Quirks;
 
 /// The body, ready to send.
@@ -30,7 +30,7 @@ pub fn body(
         }
     }
     body.insert("stream".into(), json!(streams));
-    if streams {
+    if streams && quirks.asks_usage {
         body.insert("stream_options".into(), json!({"include_usage": true}));
     }
     body.insert(quirks.output_cap.into(), json!(info.max_output));
@@ -73,14 +73,12 @@ fn think(body: &mut Map<String, Value>, dose: Dose, effort: Option<Effort>, prov
 }
 
 fn tool(tool: &ToolSpec) -> Value {
-    let mut parameters = tool.schema.clone();
-    parameters.sort_all_objects();
     json!({
         "type": "function",
         "function": {
             "name": tool_name(&tool.name),
             "description": tool.description,
-            "parameters": parameters,
+            "parameters": tool_schema::parameters(&tool.schema),
         },
     })
 }
@@ -230,9 +228,12 @@ fn words(block: &Block) -> String {
 
 fn part(block: &Block) -> Value {
     match block {
-        Block::Image { media_type, data } => {
+        Block::Image { media_type, data } if images::is_common(media_type) => {
             let url = format!("data:{media_type};base64,{data}");
             json!({"type": "image_url", "image_url": {"url": url}})
+        }
+        Block::Image { media_type, .. } => {
+            json!({"type": "text", "text": images::not_taken(media_type)})
         }
         other => json!({"type": "text", "text": words(other)}),
     }

@@ -9,6 +9,7 @@ use super::focus::{Focus, beneath, focus};
 use super::limit;
 use super::overlay::{self, Overlay};
 use super::picker;
+use super::question;
 use super::queue;
 use super::send::{
     answer_trust, command, go_on_after, next_mode, open_list, open_queue, stop, submit, take_back,
@@ -59,11 +60,13 @@ fn key(store: &mut Store, chord: Chord, last_key_ms: Option<u64>, out: &mut Vec<
             return approval(store, chord, out);
         }
     }
+    let asked = store.question.as_mut().is_some_and(|panel| panel.takes_key(now_ms, last_key_ms));
     let taken = store.overlay.as_mut().is_some_and(|panel| panel.takes_key(now_ms, last_key_ms));
     match beneath(store) {
         Focus::Setup => setup(store, chord, out),
+        Focus::Question if asked => question(store, chord, out),
         Focus::Overlay if taken => overlay(store, chord, out),
-        Focus::Overlay | Focus::Composer | Focus::Approval | Focus::Closing => {
+        Focus::Overlay | Focus::Question | Focus::Composer | Focus::Approval | Focus::Closing => {
             composer(store, chord, action, out);
         }
     }
@@ -106,6 +109,11 @@ fn paste(store: &mut Store, text: &str) {
         store.approvals.paste(text);
         return;
     }
+    if let Some(panel) = &mut store.question
+        && panel.paste(text)
+    {
+        return;
+    }
     if let Some(panel) = &mut store.setup
         && panel.paste(text)
     {
@@ -139,7 +147,7 @@ fn interrupt(store: &mut Store, out: &mut Vec<Effect>) {
         close(store, 0, out);
         return;
     }
-    let asking = store.approvals.shown().is_some();
+    let asking = store.is_asked();
     if !asking && !store.composer.is_empty() {
         let draft = store.composer.take();
         store.history.push(&draft);
@@ -159,6 +167,15 @@ fn approval(store: &mut Store, chord: Chord, out: &mut Vec<Effect>) {
         Outcome::Stay => {}
         Outcome::Answered(id, answer) => out.push(command(Command::Answer { id, answer })),
         Outcome::Abort => stop(store, out),
+    }
+}
+
+fn question(store: &mut Store, chord: Chord, out: &mut Vec<Effect>) {
+    let Some(panel) = &mut store.question else { return };
+    if let question::Outcome::Done(replies) = panel.key(chord) {
+        let id = panel.id().clone();
+        store.question = None;
+        out.push(Effect::Request(Request::Reply { id, replies }));
     }
 }
 
@@ -248,13 +265,7 @@ fn composer(store: &mut Store, chord: Chord, action: Option<Action>, out: &mut V
         }
         Some(Action::Up) => up(store),
         Some(Action::Down) => down(store),
-        _ => {
-            edit(store, chord, action);
-            // Skills may have changed on disk; the menu shows them as they are.
-            if store.composer.slash_word() == Some("/") {
-                out.push(Effect::Request(Request::Skills));
-            }
-        }
+        _ => edit(store, chord, action),
     }
 }
 

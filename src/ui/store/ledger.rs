@@ -15,7 +15,6 @@ fn entry(usage: Usage, price: Option<Price>) -> Entry {
             output: usage.output,
             cache_read: 0,
             cache_write: 0,
-            ..usage
         };
         price.cost(fresh) - price.cost(usage)
     });

@@ -15,6 +15,7 @@ pub mod line;
 pub mod meter;
 pub mod overlay;
 pub mod picker;
+pub mod question;
 pub mod queue;
 pub mod remember;
 pub mod rows;
@@ -23,6 +24,7 @@ pub mod send;
 pub mod setup;
 pub mod slash;
 pub mod status;
+pub mod todos;
 pub mod transcript;
 
 use crate::app::service::{EditId, Level, Request, SkillLine, Update};
@@ -34,10 +36,12 @@ use self::composer::Composer;
 use self::history::History;
 use self::jobs::Jobs;
 use self::overlay::Overlay;
+use self::question::QuestionPanel;
 use self::scroll::{Scroll, Settled};
 use self::setup::SetupPanel;
 use self::slash::Menu;
 use self::status::Status;
+use self::todos::Todos;
 use self::transcript::{CellId, Transcript};
 use super::input::Input;
 use super::theme::Theme;
@@ -168,8 +172,12 @@ pub struct Store {
     pub overlay: Option<Overlay>,
     /// The set-up panel.
     pub setup: Option<SetupPanel>,
-    /// Open questions.
+    /// Open approvals.
     pub approvals: Approvals,
+    /// The model's questions.
+    pub question: Option<QuestionPanel>,
+    /// The model's list.
+    pub todos: Todos,
     /// The run.
     pub activity: Activity,
     /// The footer.
@@ -213,6 +221,8 @@ impl Store {
             overlay: None,
             setup: None,
             approvals: Approvals::default(),
+            question: None,
+            todos: Todos::default(),
             activity: Activity::default(),
             status: Status::default(),
             jobs: Jobs::default(),
@@ -248,7 +258,7 @@ impl Store {
     }
 
     fn run_tick(&self) -> Option<u64> {
-        if self.activity.run() == Run::Idle || self.approvals.shown().is_some() {
+        if self.activity.run() == Run::Idle || self.is_asked() {
             return None;
         }
         let step = if self.reduced_motion { 1000 } else { SPINNER_MS };
@@ -257,7 +267,7 @@ impl Store {
 
     /// The window's title: clean text.
     pub fn title(&self) -> String {
-        let mark = if self.approvals.shown().is_some() {
+        let mark = if self.is_asked() {
             "? "
         } else if self.activity.is_busy() {
             "● "
@@ -270,6 +280,11 @@ impl Store {
         } else {
             format!("{mark}codebot · {place}")
         }
+    }
+
+    /// Whether the person has to answer something.
+    pub fn is_asked(&self) -> bool {
+        self.approvals.shown().is_some() || self.question.is_some()
     }
 
     fn notice(&mut self, level: Level, text: &str) {
@@ -336,5 +351,6 @@ fn close(store: &mut Store, code: u8, out: &mut Vec<Effect>) {
     }
     store.phase = Phase::Closing { since_ms: store.now_ms, code };
     store.approvals.clear();
+    store.question = None;
     out.push(Effect::Request(Request::Shutdown));
 }

@@ -88,6 +88,7 @@ pub(super) fn deliver_pending(store: &mut Store, out: &mut Vec<Effect>) {
 pub(super) fn stop(store: &mut Store, out: &mut Vec<Effect>) {
     store.activity.stop();
     store.approvals.clear();
+    store.question = None;
     out.push(command(Command::Queue(QueueEdit::TakeAll)));
     out.push(command(Command::Abort));
 }
@@ -179,6 +180,7 @@ fn carry_out(store: &mut Store, row: &SlashRow<'_>, rest: &str, out: &mut Vec<Ef
         SlashKind::Skill => {}
         SlashKind::Model => model_command(store, rest, out),
         SlashKind::Effort => effort_command(store, rest, out),
+        SlashKind::Todo => store.overlay = Some(Overlay::Text(store.todos.page())),
         SlashKind::Cost => store.overlay = Some(Overlay::Text(store.status.ledger.page())),
         SlashKind::Login => {
             let provider = Some(rest.to_owned()).filter(|name| !name.is_empty());
@@ -265,24 +267,18 @@ fn model_command(store: &mut Store, rest: &str, out: &mut Vec<Effect>) {
 
 fn effort_command(store: &mut Store, name: &str, out: &mut Vec<Effect>) {
     let names = Effort::ALL.map(Effort::name).join(", ");
-    let effort = match name {
-        "" => {
-            let now = store.status.effort.map_or("auto", Effort::name);
-            let text = format!("effort is {now}; there are auto, {names}");
-            return store.notice(Level::Info, &text);
-        }
-        "auto" => None,
-        name => match Effort::from_name(name) {
-            Some(effort) => Some(effort),
-            None => {
-                let text = format!("there is no effort {name}; there are auto, {names}");
-                return store.notice(Level::Warning, &text);
-            }
-        },
-    };
-    let text = format!("effort {} from the next request on", effort.map_or("auto", Effort::name));
+    let known = Effort::from_name(name);
+    if name.is_empty() {
+        let now = store.status.effort.map_or("auto", Effort::name);
+        return store.notice(Level::Info, &format!("effort is {now}; there are auto, {names}"));
+    }
+    if known.is_none() && name != "auto" {
+        let text = format!("there is no effort {name}; there are auto, {names}");
+        return store.notice(Level::Warning, &text);
+    }
+    let text = format!("effort {} from the next request on", known.map_or("auto", Effort::name));
     store.status.hint(text, store.now_ms);
-    out.push(Effect::Request(Request::Effort(effort)));
+    out.push(Effect::Request(Request::Effort(known)));
 }
 
 /// Starts the run that goes on where the last one reached its limit. After a report the model has

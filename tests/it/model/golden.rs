@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use codebot::kernel::message::{Block, CallStatus, Message, ModelRef, Opaque, Origin};
 use serde_json::{Value, json};
 
-use super::mock_llm::{MockLlm, anthropic, gemini, openai};
+use super::mock_llm::{MockLlm, anthropic, gemini, openai, responses};
 use super::support::{
-    CLAUDE, GEMINI, GPT, ask, assistant_by, call, full_request, model, result, result_blocks, user,
-    user_blocks,
+    CLAUDE, GEMINI, GPT, RESPONSES, ask, assistant_by, call, full_request, model, result,
+    result_blocks, user, user_blocks,
 };
 
 fn history() -> Vec<Message> {
@@ -39,6 +39,7 @@ async fn check(reference: &str, file: &str) {
     let reply = match reference {
         CLAUDE => anthropic::text("ok"),
         GEMINI => gemini::text("ok"),
+        RESPONSES => responses::text("ok"),
         _ => openai::text("ok"),
     };
     mock.otherwise(reply);
@@ -67,6 +68,11 @@ async fn a_messages_request_matches_its_golden_file() {
 #[tokio::test]
 async fn a_chat_completions_request_matches_its_golden_file() {
     check(GPT, "openai-chat-request.json").await;
+}
+
+#[tokio::test]
+async fn a_responses_request_matches_its_golden_file() {
+    check(RESPONSES, "openai-responses-request.json").await;
 }
 
 #[tokio::test]

@@ -2,7 +2,6 @@
 //! The mock refuses whatever a strict service would.
 
 use codebot::kernel::message::{Block, CallStatus, Message, Origin};
-use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::mock_llm::{MockLlm, anthropic, openai};
@@ -266,32 +265,4 @@ async fn mistral_gets_ids_of_nine_letters() {
     let id = calls[0]["id"].as_str().unwrap();
     assert!(id.len() == 9 && id.chars().all(|c| c.is_ascii_alphanumeric()), "{id}");
     assert_eq!(calls[1]["id"], "abcDEF123");
-}
-
-fn any_message() -> impl Strategy<Value = Message> {
-    let id = prop_oneof![Just(""), Just("a"), Just("b"), Just("bad id!")];
-    let text = prop_oneof![Just(""), Just(" "), Just("word"), Just("two\nlines")];
-    let block = prop_oneof![
-        text.clone().prop_map(Block::text),
-        id.clone().prop_map(|id| call(id, "read", json!({"p": 1}))),
-        Just(Block::Thinking { text: "hm".into(), opaque: None }),
-    ];
-    prop_oneof![
-        text.clone().prop_map(user),
-        proptest::collection::vec(block, 0..4).prop_map(assistant),
-        (id, text).prop_map(|(id, text)| result(id, text)),
-        Just(note("n")),
-    ]
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
-
-    /// Whatever the order of messages, a strict service takes what is sent.
-    #[test]
-    fn any_history_becomes_a_valid_request(mut history in proptest::collection::vec(any_message(), 0..12)) {
-        history.push(user("go on"));
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(sent(history));
-    }
 }

@@ -94,7 +94,7 @@ fn errors_name_the_remedy() {
     assert_eq!(
         with(Some("own/m"), &[], &kind).unwrap_err().to_string(),
         "provider own: unknown kind \"grpc\"; use \"anthropic\", \"openai-chat\", \
-         \"gemini\""
+         \"openai-responses\", \"gemini\""
     );
     let no_url = section("own", |config| config.kind = Some("openai-chat".into()));
     assert!(with(Some("own/m"), &[], &no_url).unwrap_err().to_string().contains("has no base_url"));

@@ -19,6 +19,7 @@ use super::mock_llm::MockLlm;
 
 pub(crate) const CLAUDE: &str = "anthropic/claude-sonnet-4-5";
 pub(crate) const GPT: &str = "openai/gpt-4o";
+pub(crate) const RESPONSES: &str = "openai-responses/gpt-5";
 pub(crate) const GEMINI: &str = "gemini/gemini-3.5-flash";
 
 /// Limits short enough for tests.
@@ -107,7 +108,7 @@ impl Answer {
         assistant_by(provider, model, self.blocks.values().cloned().collect())
     }
 
-    fn take(&mut self, event: StreamEvent) {
+    pub(crate) fn take(&mut self, event: StreamEvent) {
         match event.clone() {
             StreamEvent::TextDelta { index, text } => {
                 match self.blocks.entry(index).or_insert_with(|| Block::text("")) {

@@ -464,3 +464,26 @@ async fn tool_replies_of_the_builder_are_complete() {
     let answer = answer(&mock, GPT).await;
     assert_eq!(answer.calls_text(), [r#"k1 read {"path":"a.txt","limit":3}"#]);
 }
+
+/// What a service does not take is not sent to it: Mistral refuses a request with a field it does
+/// not know, and counts without being asked.
+#[tokio::test]
+async fn each_service_gets_only_the_fields_it_takes() {
+    for (reference, cap, asks, key) in [
+        ("openai/gpt-4o", "max_completion_tokens", true, true),
+        ("mistral/mistral-medium-latest", "max_tokens", false, false),
+        ("deepseek/deepseek-flash", "max_tokens", true, false),
+        ("groq/openai/gpt-oss-120b", "max_tokens", true, false),
+        ("ollama/qwen3", "max_tokens", true, false),
+    ] {
+        let mock = MockLlm::start().await;
+        mock.push(text("ok"));
+        ask(&model(&mock, reference), super::support::full_request(vec![user("hi")])).await;
+        let body = mock.bodies().remove(0);
+        for field in ["max_tokens", "max_completion_tokens"] {
+            assert_eq!(body.get(field).is_some(), field == cap, "{reference} {field}");
+        }
+        assert_eq!(body.get("stream_options").is_some(), asks, "{reference}");
+        assert_eq!(body.get("prompt_cache_key").is_some(), key, "{reference}");
+    }
+}

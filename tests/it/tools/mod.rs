@@ -1,5 +1,6 @@
 //! The tools against real files and real processes.
 
+mod ask;
 mod bash;
 mod capture;
 mod compress;

@@ -9,13 +9,17 @@
 //! … point a base URL at mock.base_url() …
 //! mock.requests()                               // what was asked
 //! ```
-#![allow(dead_code)]
+#![allow(dead_code, unused_imports)]
 
 pub(crate) mod anthropic;
+mod anthropic_rules;
 pub(crate) mod gemini;
 mod gemini_rules;
 pub(crate) mod openai;
+mod openai_rules;
 mod reply;
+pub(crate) mod responses;
+mod responses_rules;
 mod serve;
 mod validate;
 
@@ -50,6 +54,7 @@ pub(crate) struct Recorded {
 pub(crate) struct State {
     pub(crate) queue: VecDeque<Reply>,
     pub(crate) fallback: Option<Reply>,
+    pub(crate) answers: Option<fn(&Recorded) -> Reply>,
     pub(crate) routes: HashMap<String, Reply>,
     pub(crate) requests: Vec<Recorded>,
     pub(crate) rules: Rules,
@@ -59,6 +64,7 @@ pub(crate) struct State {
 
 /// What the service insists on.
 #[derive(Clone, Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a rule of its own")]
 pub(crate) struct Rules {
     /// Refuse other keys than this one with 401.
     pub(crate) key: Option<String>,
@@ -71,6 +77,8 @@ pub(crate) struct Rules {
     /// Signatures this service issued, with the thinking text they cover; others are refused.
     /// `None`: any signature passes.
     pub(crate) signatures: Option<HashMap<String, String>>,
+    /// The model does not think: refuse whoever asks for its thoughts (responses).
+    pub(crate) plain_model: bool,
     /// Refuse calls of the current turn without a signature (generateContent).
     pub(crate) needs_signatures: bool,
 }
@@ -130,6 +138,12 @@ impl MockLlm {
     /// The reply when the queue is empty; without one such a request is refused with 500.
     pub(crate) fn otherwise(&self, reply: Reply) -> &Self {
         self.lock().fallback = Some(reply);
+        self
+    }
+
+    /// Makes a reply to every request for which none is queued.
+    pub(crate) fn answers(&self, answers: fn(&Recorded) -> Reply) -> &Self {
+        self.lock().answers = Some(answers);
         self
     }
 

@@ -12,7 +12,8 @@ use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
 use super::reply::{Reply, Step};
-use super::{Recorded, State, gemini, gemini_rules, validate};
+use super::{Recorded, Rules, State, gemini, gemini_rules};
+use super::{anthropic_rules, openai_rules, responses_rules};
 
 type Shared = Arc<Mutex<State>>;
 
@@ -54,14 +55,11 @@ async fn connection(mut socket: TcpStream, state: Shared) {
 /// A refusal of the history comes before any scripted reply, which stays queued.
 fn choose(state: &Shared, request: &mut Recorded) -> Reply {
     let mut state = state.lock().expect("state");
-    let path = request.path.split('?').next().unwrap_or_default();
-    if let Some(reply) = state.routes.get(&format!("{} {path}", request.method)) {
-        return reply.clone();
-    }
-    if request.method != "POST" {
-        return Reply::json(404, &json!({"error": {"message": format!("unknown path {path}")}}));
-    }
-    if let Some(key) = &state.rules.key {
+    let path = request.path.split('?').next().unwrap_or_default().to_owned();
+    let path = path.as_str();
+    // The list of models is as closed as the models are.
+    let closed = request.method == "POST" || path.ends_with("/models") || path.ends_with("/key");
+    if let Some(key) = state.rules.key.as_ref().filter(|_| closed) {
         let bearer = format!("Bearer {key}");
         let given =
             ["x-api-key", "x-goog-api-key", "authorization"].map(|name| request.headers.get(name));
@@ -73,17 +71,13 @@ fn choose(state: &Shared, request: &mut Recorded) -> Reply {
             );
         }
     }
-    let problem = if state.rules.lenient {
-        None
-    } else if path.ends_with("/messages") {
-        validate::anthropic(&request.body, &state.rules).err()
-    } else if path.ends_with("/chat/completions") {
-        validate::openai(&request.body, &state.rules).err()
-    } else if path.contains(":streamGenerateContent") || path.contains(":generateContent") {
-        gemini_rules::check(request, &state.rules).err()
-    } else {
-        Some(format!("unknown path {path}"))
-    };
+    if let Some(reply) = state.routes.get(&format!("{} {path}", request.method)) {
+        return reply.clone();
+    }
+    if request.method != "POST" {
+        return Reply::json(404, &json!({"error": {"message": format!("unknown path {path}")}}));
+    }
+    let problem = if state.rules.lenient { None } else { judge(request, path, &state.rules).err() };
     if let Some(problem) = problem {
         request.violation = Some(problem.clone());
         if path.contains("enerateContent") {
@@ -95,10 +89,28 @@ fn choose(state: &Shared, request: &mut Recorded) -> Reply {
                 "type": "invalid_request_error", "message": problem}}),
         );
     }
-    state.queue.pop_front().or_else(|| state.fallback.clone()).unwrap_or_else(|| {
+    let reply = state.queue.pop_front();
+    let reply = reply.or_else(|| state.answers.map(|answers| answers(request)));
+    let reply = reply.or_else(|| state.fallback.clone());
+    reply.unwrap_or_else(|| {
         request.violation = Some("no reply was queued for this request".to_owned());
         Reply::json(500, &json!({"error": {"message": "no reply queued"}}))
     })
+}
+
+/// What is wrong with a request, by the rules of the format that its path names.
+pub(super) fn judge(request: &Recorded, path: &str, rules: &Rules) -> Result<(), String> {
+    if path.ends_with("/messages") {
+        anthropic_rules::check(&request.body, rules)
+    } else if path.ends_with("/chat/completions") {
+        openai_rules::check(&request.body, rules)
+    } else if path.ends_with("/responses") {
+        responses_rules::check(&request.body, rules)
+    } else if path.contains(":streamGenerateContent") || path.contains(":generateContent") {
+        gemini_rules::check(request, rules)
+    } else {
+        Err(format!("unknown path {path}"))
+    }
 }
 
 async fn read_request(

@@ -99,13 +99,7 @@ fn the_page_of_costs() {
     stage.types("/cost").key("enter");
     assert!(stage.text().contains("nothing was spent in this session yet"), "{}", stage.text());
     stage.key("esc");
-    let usage = Usage {
-        input: 1000,
-        output: 200,
-        cache_read: 90_000,
-        cache_write: 9000,
-        ..Usage::default()
-    };
+    let usage = Usage { input: 1000, output: 200, cache_read: 90_000, cache_write: 9000 };
     answers(&mut stage, "claude-sonnet-4-5", usage, Some(0.0665));
     answers(&mut stage, "claude-sonnet-4-5", usage, Some(0.0665));
     answers(&mut stage, "other", Usage { input: 10, output: 1, ..Usage::default() }, None);
