@@ -24,14 +24,17 @@ use crate::model::scripted::{Pace, ScriptedModel};
 use crate::permission::{GateConfig, PermissionGate};
 use crate::prompt::assemble::{self, PromptInput, SessionFacts};
 use crate::prompt::instructions;
+use crate::rewind::keeper::Keeper;
 use crate::session::journal::{NewSession, SessionJournal, fresh_id};
 use crate::session::{index, place, replay::Loaded};
 use crate::team::crew::Crew;
 use crate::team::desk::Desk;
 use crate::team::kinds::Kinds;
+use crate::tools::address::Exceptions;
 use crate::tools::compress::Compressor;
 use crate::tools::find_tools::{Deferring, MANY_TOOLS};
-use crate::tools::{Closed, Tools, ToolsConfig};
+use crate::tools::web_search::SearchService;
+use crate::tools::{Closed, Tools, ToolsConfig, Web};
 
 use super::asking::Counter;
 use super::branch;
@@ -40,6 +43,7 @@ use super::fence;
 use super::ground::Ground;
 use super::logging::CallLog;
 use super::models::Models;
+use super::rewind::{self, Rewinding};
 use super::service::{Launch, Ready};
 use super::system::{SystemClock, SystemIds};
 use super::team::{Connect, House};
@@ -102,7 +106,8 @@ fn key_names(ground: &Ground) -> Vec<String> {
     let known = PROVIDERS.iter().flat_map(|row| row.key_env.iter().chain(row.bearer_env));
     let configured = ground.settings.config.providers.values();
     let own = configured.filter_map(|provider| provider.api_key_env.clone());
-    known.map(|name| (*name).to_owned()).chain(own).collect()
+    let search = ground.settings.config.web.search_key_env.clone();
+    known.map(|name| (*name).to_owned()).chain(own).chain(search).collect()
 }
 
 /// A live session.
@@ -130,6 +135,10 @@ pub struct Session {
     pub ready: Ready,
     /// Lines for people that came up on the way.
     pub notices: Vec<String>,
+    /// Files as they were.
+    pub keeper: Keeper,
+    /// Going back to an earlier turn.
+    pub rewinding: Rewinding,
 }
 
 /// Opens a session; blocking. Must be called within the runtime: it starts the agent's task.
@@ -152,6 +161,7 @@ pub fn open(
     notices.extend_from_slice(gate.warnings());
     let models = Models::new(chosen, ground, &mut notices);
     let (main, small) = models.places();
+    let keeper = rewind::keeper(ground, &gate);
     let config = agent_config(ground, launch);
     let mut tool_config = tool_config(ground, chosen, &gate, Arc::clone(&small));
     tool_config.confinement = fenced.confinement;
@@ -163,7 +173,7 @@ pub fn open(
     if !chosen.demo {
         let tools = tool_config.clone();
         let system = assemble::system_blocks(&prompt);
-        let house = house(ground, &models, &gate, tools, system, config.clone());
+        let house = house(ground, &models, &gate, &keeper, tools, system, config.clone());
         tool_config.team = Some(Arc::new(Crew::new(kinds, Arc::new(house), desk.clone())));
     }
     tool_config.asks = launch.interactive.then(|| Arc::new(asking.clone()) as _);
@@ -182,12 +192,12 @@ pub fn open(
         model: main,
         quick: Some(small),
         tools: Arc::new(Deferring::new(
-            Arc::new(Wrapped::new(Arc::clone(&tools) as _, vec![logged])),
+            Arc::new(Wrapped::new(Arc::clone(&tools) as _, vec![logged, Arc::new(keeper.clone())])),
             MANY_TOOLS,
         )),
         gate: Arc::clone(&gate) as _,
         context: Arc::clone(&context) as _,
-        journal: Arc::new(journal.clone()),
+        journal: keeper.attach(Arc::new(journal.clone()), loaded.past),
         notices: tools.jobs(),
         clock: Arc::new(SystemClock),
         ids: Arc::new(SystemIds::new()),
@@ -223,6 +233,8 @@ pub fn open(
         desk,
         ready,
         notices,
+        keeper,
+        rewinding: Rewinding::default(),
     };
     if let Some((model, effort)) = switched {
         session.go_on_with(ground, &model.to_string(), effort);
@@ -244,6 +256,7 @@ fn house(
     ground: &Ground,
     models: &Models,
     gate: &Arc<PermissionGate>,
+    keeper: &Keeper,
     tools: ToolsConfig,
     system: Vec<SystemBlock>,
     config: AgentConfig,
@@ -253,6 +266,7 @@ fn house(
         small: Arc::clone(&models.small),
         connect: connect(ground),
         gate: Arc::clone(gate),
+        keeper: keeper.clone(),
         tools,
         system,
         config,
@@ -343,8 +357,21 @@ fn tool_config(
     let gate = Arc::clone(gate);
     config.closed = Closed::new(move |path| gate.is_closed(path));
     config.timeout = Duration::from_secs(ground.settings.config.tools.bash_timeout_s.into());
+    config.web = web(ground);
     config.compressor = Some(Compressor::new(small));
     config
+}
+
+/// What of the web may be reached.
+fn web(ground: &Ground) -> Web {
+    let config = &ground.settings.config.web;
+    let search =
+        config.search_url.as_ref().filter(|url| !url.trim().is_empty()).map(|url| SearchService {
+            url: url.clone(),
+            key: config.search_key_env.as_deref().and_then(|name| ground.env.var(name)),
+            header: config.search_header.clone().unwrap_or_default(),
+        });
+    Web { exceptions: Exceptions::new(&config.allow_hosts), search }
 }
 
 /// The journal to write to and what it already holds.

@@ -13,6 +13,10 @@ pub enum ListKind {
     SmallModels,
     /// Keys of providers.
     Keys,
+    /// Turns of the user to go back to.
+    Turns,
+    /// What going back to one of them is to mean.
+    Rewind,
 }
 
 /// What can be done with an entry. Each has one key, the same in all lists.

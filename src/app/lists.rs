@@ -6,7 +6,7 @@ use super::build::Session;
 use super::ground::Ground;
 use super::models::{self, Role, notice};
 use super::service::{Level, ListKind, Listing, Pick, Update, Verb};
-use super::{jobs, login};
+use super::{jobs, login, rewind};
 
 /// The list as it is now.
 pub(super) fn make(ground: &Ground, session: &Session, kind: ListKind) -> Listing {
@@ -15,6 +15,8 @@ pub(super) fn make(ground: &Ground, session: &Session, kind: ListKind) -> Listin
         ListKind::Models => session.model_list(ground, Role::Main),
         ListKind::SmallModels => session.model_list(ground, Role::Small),
         ListKind::Keys => login::list(ground),
+        ListKind::Turns => rewind::turns(session),
+        ListKind::Rewind => rewind::choices(ground, session),
     }
 }
 
@@ -35,6 +37,9 @@ pub(super) async fn pick(ground: &Ground, session: &mut Session, pick: &Pick) ->
         }
         (ListKind::SmallModels, verb) => {
             return session.choose(ground, Role::Small, &pick.id, verb == Verb::Other);
+        }
+        (ListKind::Turns | ListKind::Rewind, _) => {
+            return rewind::pick(ground, session, pick).await;
         }
         (ListKind::Keys, _) => match login::forget(ground, &pick.id) {
             Ok(text) => vec![notice(Level::Info, &text)],

@@ -19,6 +19,7 @@ pub mod login;
 pub mod models;
 pub mod preferences;
 pub mod recent;
+mod rewind;
 pub mod served;
 pub mod service;
 pub mod setup;

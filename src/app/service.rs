@@ -75,6 +75,8 @@ pub enum Request {
     Login(Option<String>),
     /// Forgets the stored key of that provider.
     Logout(String),
+    /// Undoes the last rewind.
+    Redo,
     /// Takes one of the offers of [`Update::Setup`].
     Setup(SetupChoice),
     /// Ends everything: aborts the run, stops processes, closes the journal.
@@ -95,6 +97,13 @@ pub enum Update {
         info: Box<ModelInfo>,
         /// How hard it thinks.
         effort: Option<Effort>,
+    },
+    /// The conversation went back to an earlier turn, or forth again.
+    Rewound {
+        /// All of it as it is now.
+        history: Vec<Message>,
+        /// The words that began what is gone; the front end owns them now. Empty for none.
+        draft: String,
     },
     /// The model asks the person. Answered by [`Request::Reply`].
     Question {

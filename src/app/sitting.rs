@@ -11,7 +11,7 @@ use super::jobs::{self, JobDesk};
 use super::login::{self, Given, Tried};
 use super::models::{self, Role, notice};
 use super::service::{Failure, Level, ListKind, Request, Setup, SetupChoice, Update};
-use super::{branch, context, lists, served};
+use super::{branch, context, lists, rewind, served};
 use crate::kernel::command::{Command, Mode};
 use crate::kernel::message::ModelRef;
 use crate::model::http::Limits;
@@ -131,6 +131,10 @@ impl Sitting<'_> {
                 };
                 self.reload().await?;
                 self.app.tell(told);
+            }
+            Request::Redo => {
+                let told = rewind::redo(&mut self.session).await;
+                self.tell(told);
             }
             Request::Setup(choice) => self.choose(choice),
             Request::NewSession => {

@@ -149,6 +149,7 @@ impl Driver {
             | Update::Context(_)
             | Update::List(_)
             | Update::Model { .. }
+            | Update::Rewound { .. }
             | Update::QuestionClosed { .. }
             | Update::SetupDone => Ok(()),
             Update::Notice { level, text } => {

@@ -349,6 +349,12 @@ impl PermissionGate {
 }
 
 impl PermissionGate {
+    /// Whether a command line is known to only look.
+    pub fn only_looks(&self, command: &str, workdir: &Path) -> bool {
+        let setting = shell::Setting { places: &self.places, suspect_path: &self.suspect_path };
+        shell::judge(command, workdir, &setting).class == Class::ReadOnly
+    }
+
     /// Whether the sandbox stands in for a question: the line was understood, the user wants it so,
     /// and writes in the workspace run unasked anyway.
     fn is_held(&self, line: &Judgement, mode: Mode) -> bool {

@@ -85,6 +85,11 @@ impl Builder {
             }),
             // Left in place until the end: what was made up for them must go too.
             Record::TakenBack { ids } => self.taken.extend(ids.iter().cloned()),
+            Record::Rewind { taken, given, .. } => {
+                self.taken.retain(|id| !given.contains(id));
+                self.taken.extend(taken.iter().cloned());
+            }
+            Record::Checkpoint { .. } => {}
             Record::Compaction { compaction } => self.compactions.push(compaction.clone()),
             // The history is the same whoever answers.
             Record::Switched { .. } => {}

@@ -149,6 +149,8 @@ impl FakeJournal {
             | Record::TakenBack { .. }
             | Record::Compaction { .. }
             | Record::Switched { .. }
+            | Record::Checkpoint { .. }
+            | Record::Rewind { .. }
             | Record::CompactionUndone { .. } => None,
         };
         self.records().into_iter().filter_map(message).collect()
@@ -182,6 +184,8 @@ impl Journal for FakeJournal {
                 Record::Compaction { compaction } => format!("compaction {:?}", compaction.step),
                 Record::Switched { model, .. } => format!("switched {model}"),
                 Record::CompactionUndone { .. } => "undone".to_owned(),
+                Record::Checkpoint { .. } => "checkpoint".to_owned(),
+                Record::Rewind { .. } => "rewind".to_owned(),
             });
             self.records.lock().unwrap().push((record.clone(), durability));
             Ok(())

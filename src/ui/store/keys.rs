@@ -11,6 +11,7 @@ use super::overlay::{self, Overlay};
 use super::picker;
 use super::question;
 use super::queue;
+use super::rewind;
 use super::send::{
     answer_trust, command, go_on_after, next_mode, open_list, open_queue, stop, submit, take_back,
 };
@@ -297,6 +298,7 @@ fn escape(store: &mut Store, out: &mut Vec<Effect>) {
         take_back(store, &pending);
     } else {
         store.scroll.end();
+        rewind::escaped(store, out);
     }
 }
 

@@ -17,6 +17,7 @@ pub mod overlay;
 pub mod picker;
 pub mod question;
 pub mod queue;
+pub mod rewind;
 pub mod rows;
 pub mod scroll;
 pub mod send;
@@ -196,6 +197,7 @@ pub struct Store {
     asked: Option<String>,
     last_key_ms: Option<u64>,
     interrupted_ms: Option<u64>,
+    escaped_ms: Option<u64>,
     trust: Trust,
 }
 
@@ -229,6 +231,7 @@ impl Store {
             asked: None,
             last_key_ms: None,
             interrupted_ms: None,
+            escaped_ms: None,
             trust: Trust::Unasked,
             session: 0,
         }

@@ -4,6 +4,7 @@
 use super::overlay::{self, Overlay, TextPanel};
 use super::picker::Picker;
 use super::queue::QueuePanel;
+use super::rewind;
 use super::slash::{self, SlashKind, SlashRow};
 use super::{Effect, Phase, Store, Trust, close};
 use crate::app::service::{Level, ListKind, Request};
@@ -159,6 +160,7 @@ fn carry_out(store: &mut Store, row: &SlashRow, rest: &str, out: &mut Vec<Effect
         SlashKind::Mode => mode_command(store, rest, out),
         SlashKind::Route => route_command(store, rest, out),
         SlashKind::Discard => out.push(command(Command::Discard)),
+        SlashKind::Rewind => rewind::command(store, rest, out),
         SlashKind::Status => store.overlay = Some(Overlay::Text(status_page(store))),
         SlashKind::Context => out.push(Effect::Request(Request::Context)),
         SlashKind::Compact => compact(store, rest, out),

@@ -15,6 +15,8 @@ pub enum SlashKind {
     Route,
     /// Takes back the last turn.
     Discard,
+    /// Back to an earlier turn, or forth again.
+    Rewind,
     /// What is known of the session.
     Status,
     /// Where the tokens of the context go.
@@ -75,6 +77,7 @@ pub const SLASH: &[SlashRow] = &[
     row("mode", "[name]", "show or change the permission mode", SlashKind::Mode, false),
     row("route", "[tier]", "show or fix how much a request may need", SlashKind::Route, false),
     row("discard", "", "take back the last turn", SlashKind::Discard, true),
+    row("rewind", "[redo]", "go back to an earlier turn, files too", SlashKind::Rewind, true),
     row("status", "", "model, session, tokens, cost", SlashKind::Status, false),
     row("context", "", "where the tokens of the context go", SlashKind::Context, false),
     row("compact", "[what]", "sum the conversation up; undo goes back", SlashKind::Compact, false),
