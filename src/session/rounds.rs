@@ -91,8 +91,8 @@ impl Builder {
             }
             Record::Checkpoint { .. } => {}
             Record::Compaction { compaction } => self.compactions.push(compaction.clone()),
-            // The history is the same whoever answers.
-            Record::Switched { .. } => {}
+            // The history is the same whoever answers and whatever is allowed.
+            Record::Switched { .. } | Record::Planning { .. } => {}
             Record::CompactionUndone { ids } => self.compactions.retain(|c| !ids.contains(&c.id)),
             Record::Discarded { run, turn, call_ids } => self.pending.retain(|pending| {
                 pending.run != *run || pending.turn != *turn || !call_ids.contains(&pending.call.id)
