@@ -14,7 +14,6 @@ use crate::kernel::agent::{Agent, AgentConfig, AgentHandle, ToolStart};
 use crate::kernel::budget::Budget;
 use crate::kernel::command::Mode;
 use crate::kernel::event::Event;
-use crate::kernel::message::Message;
 use crate::kernel::ports::{Clock, Middleware, Model, Ports, SystemBlock, Toolbox, Wrapped};
 use crate::kernel::route::{FastRule, RouteConfig};
 use crate::model::connection::Connection;
@@ -40,6 +39,7 @@ use super::asking::Counter;
 use super::branch;
 use super::fence;
 use super::ground::Ground;
+use super::knowledge::{self, Knowledge};
 use super::logging::CallLog;
 use super::models::Models;
 use super::rewind::{self, Rewinding};
@@ -127,6 +127,8 @@ pub struct Session {
     pub journal: SessionJournal,
     /// What the system prompt is made from.
     pub prompt: PromptInput,
+    /// Memory and skills; the demo has none.
+    pub knowledge: Option<Arc<Knowledge>>,
     /// The open questions of the model.
     pub asking: Counter,
     /// What its agents ask about.
@@ -164,10 +166,14 @@ pub fn open(
     let models = Models::new(chosen, ground, &mut notices);
     let (main, small) = models.places();
     let keeper = rewind::keeper(ground, &gate);
-    let config = agent_config(ground, launch);
+    let mut config = agent_config(ground, launch);
     let mut tool_config = tool_config(ground, chosen, &gate, Arc::clone(&small));
     tool_config.confinement = fenced.confinement;
-    let prompt = prompt(ground, &info.model.to_string(), &gate, &mut notices);
+    let mut prompt = prompt(ground, &info.model.to_string(), &gate, &mut notices);
+    let knowledge = knowledge(ground, chosen, &gate, &mut notices);
+    if let Some(knowledge) = &knowledge {
+        knowledge.fit_out(&mut prompt, &mut tool_config, &mut config, &mut notices);
+    }
     let desk = Desk::new(events.clone());
     let kinds = Kinds::load(&agent_folders(ground));
     notices.extend_from_slice(&kinds.warnings);
@@ -180,23 +186,19 @@ pub fn open(
     }
     tool_config.asks = launch.interactive.then(|| Arc::new(asking.clone()) as _);
     let tools = Arc::new(Tools::new(tool_config));
+    if let Some(knowledge) = &knowledge {
+        knowledge.skills.work_with(&tools);
+    }
     let (journal, loaded) = journal(ground, &info.model.to_string(), &tools, resume, &mut notices)?;
     let session = journal.id().to_owned();
-    let logged: Arc<dyn Middleware> = Arc::new(CallLog);
-    let mut context = context(ground, &prompt).with_changes(loaded.compactions);
-    // The scripted model only plays its script.
-    if !chosen.demo {
-        let summariser = Summariser::new(Arc::clone(&main), Some(Arc::clone(&small)), &session);
-        context = context.with_summariser(summariser);
-    }
+    let context = context(ground, &prompt, summariser(chosen, &models, &session))
+        .with_teller(knowledge.as_ref().map(Knowledge::teller).unwrap_or_default())
+        .with_changes(loaded.compactions);
     let context = Arc::new(context);
     let ports = Ports {
         model: main,
         quick: Some(small),
-        tools: Arc::new(Deferring::new(
-            Arc::new(Wrapped::new(Arc::clone(&tools) as _, vec![logged, Arc::new(keeper.clone())])),
-            MANY_TOOLS,
-        )),
+        tools: toolbox(&tools, &keeper),
         gate: Arc::clone(&gate) as _,
         context: Arc::clone(&context) as _,
         journal: keeper.attach(Arc::new(journal.clone()), loaded.past),
@@ -207,24 +209,13 @@ pub fn open(
     };
     gate.plan(gate.is_planning() || loaded.planning);
     let switched = loaded.switched.filter(|_| launch.model.is_none() && !chosen.demo);
-    let history: Vec<Message> = loaded.history;
-    let agent = Agent::spawn(
-        ports,
-        AgentConfig { cache_key: session.clone(), ..config },
-        history.clone(),
-        events,
-    );
-    let ready = Ready {
-        model: info,
-        mode,
-        workspace: ground.shown_cwd(),
-        session,
-        history,
-        effort: models.main.effort(),
-        planning: gate.is_planning(),
-        demo: chosen.demo,
-        sandbox: fenced.text,
-    };
+    let history = loaded.history;
+    let config = AgentConfig { cache_key: session.clone(), ..config };
+    let agent = Agent::spawn(ports, config, history.clone(), events);
+    let mut ready = ready(ground, chosen, &models, (mode, session));
+    ready.history = history;
+    ready.planning = gate.is_planning();
+    ready.sandbox = fenced.text;
     let mut session = Session {
         agent,
         tools,
@@ -233,6 +224,7 @@ pub fn open(
         models,
         journal,
         prompt,
+        knowledge,
         asking,
         desk,
         ready,
@@ -246,12 +238,54 @@ pub fn open(
     Ok(session)
 }
 
-/// The context of the session, with nobody yet who sums up.
-fn context(ground: &Ground, prompt: &PromptInput) -> SessionContext {
+/// What front ends are told of a new session.
+fn ready(ground: &Ground, chosen: &Chosen, models: &Models, of: (Mode, String)) -> Ready {
+    Ready {
+        model: chosen.model.info(),
+        mode: of.0,
+        workspace: ground.shown_cwd(),
+        session: of.1,
+        history: Vec::new(),
+        effort: models.main.effort(),
+        planning: false,
+        demo: chosen.demo,
+        sandbox: String::new(),
+    }
+}
+
+/// Who sums up. The scripted model only plays its script.
+fn summariser(chosen: &Chosen, models: &Models, session: &str) -> Summariser {
+    if chosen.demo {
+        return Summariser::default();
+    }
+    let (main, small) = models.places();
+    Summariser::new(main, Some(small), session)
+}
+
+/// What is known beside the conversation. The scripted model only plays its script, whatever is known.
+fn knowledge(
+    ground: &Ground,
+    chosen: &Chosen,
+    gate: &Arc<PermissionGate>,
+    notices: &mut Vec<String>,
+) -> Option<Arc<Knowledge>> {
+    (!chosen.demo).then(|| knowledge::open(ground, chosen.secrets.clone(), gate, notices))
+}
+
+/// The tools as the loop gets them: calls are logged, rarely used tools have to be found.
+fn toolbox(tools: &Arc<Tools>, keeper: &Keeper) -> Arc<dyn Toolbox> {
+    let logged: Arc<dyn Middleware> = Arc::new(CallLog);
+    let wrapped = Wrapped::new(Arc::clone(tools) as _, vec![logged, Arc::new(keeper.clone())]);
+    Arc::new(Deferring::new(Arc::new(wrapped), MANY_TOOLS))
+}
+
+/// What the model sees of a conversation.
+fn context(ground: &Ground, prompt: &PromptInput, summariser: Summariser) -> SessionContext {
     let in_turn = ground.settings.config.prompt.dynamic == PromptPlace::TurnContext;
     SessionContext::new(assemble::system_blocks(prompt))
         .with_fast(assemble::fast_blocks(prompt))
         .with_turn_context(in_turn)
+        .with_summariser(summariser)
         .with_limits(limits(ground))
 }
 
@@ -440,5 +474,6 @@ fn prompt(
         },
         replace,
         append,
+        ..PromptInput::default()
     }
 }
