@@ -9,7 +9,6 @@ use tokio::sync::mpsc;
 
 use crate::config::schema::{PromptPlace, RouteSettings, ToolStart as ConfiguredStart};
 use crate::context::project::{Limits, SessionContext};
-use crate::context::summary::Summariser;
 use crate::kernel::agent::{Agent, AgentConfig, AgentHandle, ToolStart};
 use crate::kernel::budget::Budget;
 use crate::kernel::command::Mode;
@@ -177,21 +176,16 @@ pub fn open(
     let tools = Arc::new(Tools::new(tool_config));
     let (journal, loaded) = journal(ground, &info.model.to_string(), &tools, resume, &mut notices)?;
     let session = journal.id().to_owned();
-    let logged: Arc<dyn Middleware> = Arc::new(CallLog);
     let mut context = context(ground, &prompt).with_changes(loaded.compactions);
     // The scripted model only plays its script.
     if !chosen.demo {
-        let summariser = Summariser::new(Arc::clone(&main), Some(Arc::clone(&small)), &session);
-        context = context.with_summariser(summariser);
+        context = context.with_summariser(models.summariser(&session));
     }
     let context = Arc::new(context);
     let ports = Ports {
         model: main,
         quick: Some(small),
-        tools: Arc::new(Deferring::new(
-            Arc::new(Wrapped::new(Arc::clone(&tools) as _, vec![logged, Arc::new(keeper.clone())])),
-            MANY_TOOLS,
-        )),
+        tools: around(&tools, &keeper),
         gate: Arc::clone(&gate) as _,
         context: Arc::clone(&context) as _,
         journal: keeper.attach(Arc::new(journal.clone()), loaded.past),
@@ -208,16 +202,8 @@ pub fn open(
         history.clone(),
         events,
     );
-    let ready = Ready {
-        model: info,
-        mode,
-        workspace: ground.shown_cwd(),
-        session,
-        history,
-        effort: models.main.effort(),
-        demo: chosen.demo,
-        sandbox: fenced.text,
-    };
+    let ready = ready(ground, chosen, mode, fenced.text);
+    let ready = Ready { session, history, effort: models.main.effort(), ..ready };
     let mut session = Session {
         agent,
         tools,
@@ -237,6 +223,27 @@ pub fn open(
         session.go_on_with(ground, &model.to_string(), effort);
     }
     Ok(session)
+}
+
+/// The session's tools with what stands around them.
+fn around(tools: &Arc<Tools>, keeper: &Keeper) -> Arc<dyn Toolbox> {
+    let around: Vec<Arc<dyn Middleware>> = vec![Arc::new(CallLog), Arc::new(keeper.clone())];
+    let tools = Wrapped::new(Arc::clone(tools) as _, around);
+    Arc::new(Deferring::new(Arc::new(tools), MANY_TOOLS))
+}
+
+/// What front ends are told of a session that has no name and no history yet.
+fn ready(ground: &Ground, chosen: &Chosen, mode: Mode, sandbox: String) -> Ready {
+    Ready {
+        model: chosen.model.info(),
+        mode,
+        workspace: ground.shown_cwd(),
+        session: String::new(),
+        history: Vec::new(),
+        effort: None,
+        demo: chosen.demo,
+        sandbox,
+    }
 }
 
 /// The context of the session, with nobody yet who sums up.
