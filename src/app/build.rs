@@ -29,9 +29,11 @@ use crate::session::{index, place, replay::Loaded};
 use crate::team::crew::Crew;
 use crate::team::desk::Desk;
 use crate::team::kinds::Kinds;
+use crate::tools::address::Exceptions;
 use crate::tools::compress::Compressor;
 use crate::tools::find_tools::{Deferring, MANY_TOOLS};
-use crate::tools::{Closed, Tools, ToolsConfig};
+use crate::tools::web_search::SearchService;
+use crate::tools::{Closed, Tools, ToolsConfig, Web};
 
 use super::asking::Counter;
 use super::branch;
@@ -103,7 +105,8 @@ fn key_names(ground: &Ground) -> Vec<String> {
     let known = PROVIDERS.iter().flat_map(|row| row.key_env.iter().chain(row.bearer_env));
     let configured = ground.settings.config.providers.values();
     let own = configured.filter_map(|provider| provider.api_key_env.clone());
-    known.map(|name| (*name).to_owned()).chain(own).collect()
+    let search = ground.settings.config.web.search_key_env.clone();
+    known.map(|name| (*name).to_owned()).chain(own).chain(search).collect()
 }
 
 /// A live session.
@@ -361,8 +364,21 @@ fn tool_config(
     let gate = Arc::clone(gate);
     config.closed = Closed::new(move |path| gate.is_closed(path));
     config.timeout = Duration::from_secs(ground.settings.config.tools.bash_timeout_s.into());
+    config.web = web(ground);
     config.compressor = Some(Compressor::new(small));
     config
+}
+
+/// What of the web may be reached.
+fn web(ground: &Ground) -> Web {
+    let config = &ground.settings.config.web;
+    let search =
+        config.search_url.as_ref().filter(|url| !url.trim().is_empty()).map(|url| SearchService {
+            url: url.clone(),
+            key: config.search_key_env.as_deref().and_then(|name| ground.env.var(name)),
+            header: config.search_header.clone().unwrap_or_default(),
+        });
+    Web { exceptions: Exceptions::new(&config.allow_hosts), search }
 }
 
 /// The journal to write to and what it already holds.

@@ -2,6 +2,7 @@
 //! them, and [`Tools`], which answers the kernel's `Toolbox` port from that table. It decides
 //! nothing about permission: whoever calls [`Toolbox::run`] has asked the gate before.
 
+pub mod address;
 pub mod ask;
 pub mod bash;
 pub mod bench;
@@ -12,8 +13,10 @@ pub mod compress;
 pub mod confine;
 pub mod delegate;
 pub mod diff;
+pub mod download;
 pub mod edit;
 pub mod environment;
+pub mod fetch;
 pub mod files;
 pub mod find_tools;
 pub mod glob;
@@ -29,6 +32,7 @@ pub mod paths;
 pub mod picture;
 pub mod process;
 pub mod read;
+pub mod readable;
 pub mod reference;
 pub mod replace;
 pub mod schema;
@@ -42,6 +46,7 @@ pub mod todo;
 pub mod validate;
 pub mod walk;
 pub mod watch;
+pub mod web_search;
 pub mod write;
 
 use std::fmt::Debug;
@@ -67,7 +72,7 @@ use crate::kernel::ports::{
 use bench::Bench;
 use compress::Compressor;
 use jobs::Jobs;
-pub use setting::{Closed, ToolsConfig};
+pub use setting::{Closed, ToolsConfig, Web};
 
 /// One kind of call the model can make.
 pub trait Tool {
@@ -235,6 +240,8 @@ static TABLE: &[Row] = &[
         .when_long(Length::Verbatim),
     Row::of::<task_list::TaskList>("task_list", OWN, text!("task_list")),
     Row::of::<task_stop::TaskStop>("task_stop", OWN, text!("task_stop")),
+    Row::of::<fetch::WebFetch>("web_fetch", WEB, text!("web_fetch")).when_long(Length::Summarize),
+    Row::of::<web_search::WebSearch>(WEB_SEARCH, WEB, text!("web_search")),
     Row::of::<todo::TodoWrite>("todo_write", NOTE, text!("todo_write")),
     Row::of::<ask::AskUser>(ASK_USER, ASK, text!("ask_user")).when_long(Length::Verbatim),
     Row::of::<subagent::Subagent>(SUBAGENT, HAND_OVER, text!("subagent")),
@@ -245,6 +252,11 @@ const NOTE: ToolTraits = ToolTraits::new(Capability::Internal, false, Interrupt:
 /// A person is asked one thing at a time.
 const ASK: ToolTraits = ToolTraits::new(Capability::Internal, false, Interrupt::Cancel).exclusive();
 
+/// Changes nothing here and nothing there.
+const WEB: ToolTraits = ToolTraits::new(Capability::Network, true, Interrupt::Cancel);
+
+/// The tool that needs a search service.
+const WEB_SEARCH: &str = "web_search";
 /// The tool that needs somebody to ask.
 const ASK_USER: &str = "ask_user";
 /// The tool that needs somebody who runs agents.
@@ -300,6 +312,7 @@ impl Tools {
         let wanted = self.only.as_ref().is_none_or(|only| only.iter().any(|one| one == name));
         let served = match name {
             SUBAGENT => self.bench.team.is_some(),
+            WEB_SEARCH => self.bench.web.search.is_some(),
             ASK_USER => self.bench.asks.is_some(),
             _ => true,
         };
@@ -361,10 +374,17 @@ impl Tools {
             // Details are shown and stored, so they are no place for a secret either.
             diff::texts(diff).for_each(|text| self.bench.mask.hide(text));
         }
+        // Without a small model what would be summarised is capped.
+        let ready = self.compressor.as_ref().is_some_and(Compressor::is_ready);
+        let capped = match row.length {
+            Length::Cap => true,
+            Length::Summarize => !ready || outcome.status != CallStatus::Ok,
+            Length::Verbatim => false,
+        };
         for block in &mut outcome.blocks {
             let Block::Text { text } = block else { continue };
             self.bench.mask.hide(text);
-            if row.length == Length::Cap && text.len() > output::LIMIT {
+            if capped && text.len() > output::LIMIT {
                 *text = output::limited(text, &self.bench.spill_dir, row.name, id);
             }
         }
@@ -471,7 +491,8 @@ impl Toolbox for Tools {
                 aside: aside.clone(),
                 kept: Arc::clone(&kept),
             };
-            let of = args.get("command").and_then(Value::as_str).unwrap_or(row.name).to_owned();
+            let named = ["command", "url"].iter().find_map(|key| args.get(*key)?.as_str());
+            let of = named.unwrap_or(row.name).to_owned();
             let outcome = (row.run)(&self.bench, args, job).await;
             let outcome = self.finish(row, &call.id, outcome);
             match &self.compressor {
