@@ -20,7 +20,7 @@ use crate::model::connection::Connection;
 use crate::model::providers::PROVIDERS;
 use crate::model::resolve::{self, ResolveError};
 use crate::model::scripted::{Pace, ScriptedModel};
-use crate::permission::{GateConfig, PermissionGate};
+use crate::permission::PermissionGate;
 use crate::prompt::assemble::{self, PromptInput, SessionFacts};
 use crate::prompt::instructions;
 use crate::rewind::keeper::Keeper;
@@ -37,12 +37,12 @@ use crate::tools::{Closed, Tools, ToolsConfig, Web};
 
 use super::asking::Counter;
 use super::branch;
-use super::demo::TEST_COMMAND;
 use super::fence;
 use super::ground::Ground;
 use super::logging::CallLog;
 use super::models::Models;
 use super::rewind::{self, Rewinding};
+use super::rules;
 use super::service::{Launch, Ready};
 use super::system::{SystemClock, SystemIds};
 use super::team::{Connect, House};
@@ -156,8 +156,10 @@ pub fn open(
     let mut notices = Vec::new();
     let info = chosen.model.info();
     let fenced = fence::fence(ground)?;
-    let gate = Arc::new(PermissionGate::new(gate_config(ground, mode, fenced.held)));
+    let gate = rules::gate_config(ground, launch, mode, fenced.held);
+    let gate = Arc::new(PermissionGate::new(gate));
     notices.extend_from_slice(gate.warnings());
+    notices.extend(rules::untrusted_notice(ground));
     let models = Models::new(chosen, ground, &mut notices);
     let (main, small) = models.places();
     let keeper = rewind::keeper(ground, &gate);
@@ -166,8 +168,7 @@ pub fn open(
     tool_config.confinement = fenced.confinement;
     let prompt = prompt(ground, &info.model.to_string(), &gate, &mut notices);
     let desk = Desk::new(events.clone());
-    let kinds = Kinds::load(&agent_folders(ground));
-    notices.extend_from_slice(&kinds.warnings);
+    let kinds = kinds(ground, &mut notices);
     // The scripted model only plays its script, agents would get lines of it.
     if !chosen.demo {
         let tools = tool_config.clone();
@@ -197,16 +198,14 @@ pub fn open(
         ids: Arc::new(SystemIds::new()),
         guard: None,
     };
+    gate.plan(gate.is_planning() || loaded.planning);
     let switched = loaded.switched.filter(|_| launch.model.is_none() && !chosen.demo);
     let history: Vec<Message> = loaded.history;
-    let agent = Agent::spawn(
-        ports,
-        AgentConfig { cache_key: session.clone(), ..config },
-        history.clone(),
-        events,
-    );
+    let config = AgentConfig { cache_key: session.clone(), ..config };
+    let agent = Agent::spawn(ports, config, history.clone(), events);
     let ready = ready(ground, chosen, mode, fenced.text);
-    let ready = Ready { session, history, effort: models.main.effort(), ..ready };
+    let (effort, planning) = (models.main.effort(), gate.is_planning());
+    let ready = Ready { session, history, effort, planning, ..ready };
     let mut session = Session {
         agent,
         tools,
@@ -244,6 +243,7 @@ fn ready(ground: &Ground, chosen: &Chosen, mode: Mode, sandbox: String) -> Ready
         session: String::new(),
         history: Vec::new(),
         effort: None,
+        planning: false,
         demo: chosen.demo,
         sandbox,
     }
@@ -283,10 +283,14 @@ fn house(
     }
 }
 
-/// Where agents are described, the most specific place first.
-fn agent_folders(ground: &Ground) -> Vec<PathBuf> {
+/// The kinds of agents, described in these places, the most specific one first.
+fn kinds(ground: &Ground, notices: &mut Vec<String>) -> Kinds {
     let project = [".codebot/agents", ".claude/agents"].map(|name| ground.workspace.join(name));
-    project.into_iter().chain([ground.paths.config_dir.join("agents")]).collect()
+    let own = ground.paths.config_dir.join("agents");
+    let folders: Vec<PathBuf> = project.into_iter().chain([own]).collect();
+    let kinds = Kinds::load(&folders);
+    notices.extend_from_slice(&kinds.warnings);
+    kinds
 }
 
 /// Makes other models than the session's own, for agents that name one.
@@ -348,7 +352,7 @@ fn limits(ground: &Ground) -> Limits {
 
 /// Where long results of this project are kept. The gate lets the model read there, so every project
 /// has a folder of its own.
-fn results_dir(ground: &Ground) -> PathBuf {
+pub(super) fn results_dir(ground: &Ground) -> PathBuf {
     ground.paths.state_dir.join("results").join(place::project_name(&ground.workspace))
 }
 
@@ -414,35 +418,6 @@ fn journal(
         model: model.to_owned(),
     });
     Ok((journal, Loaded::default()))
-}
-
-fn gate_config(ground: &Ground, mode: Mode, held: bool) -> GateConfig {
-    let permissions = &ground.settings.config.permissions;
-    let state_dir = &ground.paths.state_dir;
-    let mut allow = permissions.allow.clone();
-    if ground.demo.is_some() {
-        // The tour asks once, for its edit; its own test run is known to be harmless.
-        allow.push(format!("Bash(= {TEST_COMMAND})"));
-    }
-    GateConfig {
-        workspace: ground.workspace.clone(),
-        roots: ground.roots(),
-        home: ground.env.home(),
-        internal_read: vec![results_dir(ground)],
-        internal_write: Vec::new(),
-        own_config: vec![
-            ground.paths.config_dir.clone(),
-            ground.paths.config_file.clone(),
-            state_dir.clone(),
-        ],
-        mode,
-        allow,
-        deny: permissions.deny.clone(),
-        store: state_dir.join("approvals.json"),
-        audit: state_dir.join("audit.jsonl"),
-        path_env: ground.env.var("PATH").unwrap_or_default(),
-        held,
-    }
 }
 
 fn prompt(

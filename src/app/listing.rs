@@ -17,6 +17,10 @@ pub enum ListKind {
     Turns,
     /// What going back to one of them is to mean.
     Rewind,
+    /// Permission rules.
+    Permissions,
+    /// What the project asks for.
+    Trust,
 }
 
 /// What can be done with an entry. Each has one key, the same in all lists.

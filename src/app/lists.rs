@@ -6,7 +6,7 @@ use super::build::Session;
 use super::ground::Ground;
 use super::models::{self, Role, notice};
 use super::service::{Level, ListKind, Listing, Pick, Update, Verb};
-use super::{jobs, login, rewind};
+use super::{jobs, login, rewind, rules, trust};
 
 /// The list as it is now.
 pub(super) fn make(ground: &Ground, session: &Session, kind: ListKind) -> Listing {
@@ -17,6 +17,8 @@ pub(super) fn make(ground: &Ground, session: &Session, kind: ListKind) -> Listin
         ListKind::Keys => login::list(ground),
         ListKind::Turns => rewind::turns(session),
         ListKind::Rewind => rewind::choices(ground, session),
+        ListKind::Permissions => rules::listing(session),
+        ListKind::Trust => trust::listing(ground),
     }
 }
 
@@ -41,6 +43,8 @@ pub(super) async fn pick(ground: &Ground, session: &mut Session, pick: &Pick) ->
         (ListKind::Turns | ListKind::Rewind, _) => {
             return rewind::pick(ground, session, pick).await;
         }
+        (ListKind::Permissions, _) => rules::pick(session, pick),
+        (ListKind::Trust, _) => trust::pick(ground, session, pick),
         (ListKind::Keys, _) => match login::forget(ground, &pick.id) {
             Ok(text) => vec![notice(Level::Info, &text)],
             Err(text) => vec![notice(Level::Warning, &text)],

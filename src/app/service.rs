@@ -24,6 +24,8 @@ pub struct Launch {
     pub model: Option<String>,
     /// Permission mode, when given.
     pub mode: Option<Mode>,
+    /// Begin with planning.
+    pub plan: bool,
     /// Another config file than the user's.
     pub config: Option<PathBuf>,
     /// Further folders that count as workspace.
@@ -190,6 +192,8 @@ pub struct Ready {
     pub history: Vec<Message>,
     /// How hard the model thinks; `None` for its own default.
     pub effort: Option<Effort>,
+    /// Whether only looking and the plan are allowed.
+    pub planning: bool,
     /// Whether the model is the scripted one.
     pub demo: bool,
     /// What holds commands in, one line.

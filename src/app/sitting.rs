@@ -12,7 +12,7 @@ use super::login::{self, Given, Tried};
 use super::models::{self, Role, notice};
 use super::service::{Failure, Level, ListKind, Request, Setup, SetupChoice, Update};
 use super::{branch, context, lists, rewind, served};
-use crate::kernel::command::{Command, Mode};
+use crate::kernel::command::{Command, Mode, Setting};
 use crate::kernel::message::ModelRef;
 use crate::model::http::Limits;
 use crate::model::offered::{Offered, offered};
@@ -93,6 +93,7 @@ impl Sitting<'_> {
         match request {
             Request::Loop(Command::Answer { id, answer })
                 if self.session.desk.answer(&id, &answer) => {}
+            Request::Loop(Command::Configure(Setting::Plan(on))) => self.session.plan(on),
             Request::Loop(command) => {
                 if matches!(command, Command::Prompt { .. }) {
                     self.ask_window(LOADED);

@@ -42,6 +42,7 @@ pub struct Layer {
 #[serde(default)]
 pub(super) struct Permissions {
     pub(super) allow: Option<Vec<String>>,
+    pub(super) ask: Option<Vec<String>>,
     pub(super) deny: Option<Vec<String>>,
     pub(super) roots: Option<Vec<PathBuf>>,
 }

@@ -113,6 +113,8 @@ pub struct Config {
 pub struct PermissionConfig {
     /// Rules that run unasked. Default: none.
     pub allow: Vec<String>,
+    /// Rules that ask each time; those of all layers add up. Default: none.
+    pub ask: Vec<String>,
     /// Rules that never run; those of all layers add up. Default: none.
     pub deny: Vec<String>,
     /// Further folders that count as workspace. Default: none.

@@ -279,6 +279,23 @@ pub trait Gate: Send + Sync + Debug {
 
     /// The mode in force.
     fn mode(&self) -> Mode;
+
+    /// Turns planning on or off, an overlay on every mode; the next decision sees it. A gate that
+    /// does not know it (the default) never plans.
+    fn set_plan(&self, on: bool) {
+        let _ = on;
+    }
+
+    /// Whether only looking and the plan are allowed.
+    fn planning(&self) -> bool {
+        false
+    }
+
+    /// What the model has to be told with every request while a special rule is in force, at the
+    /// request's end, where it does not disturb what is cached. `None` (the default) when none is.
+    fn reminder(&self) -> Option<String> {
+        None
+    }
 }
 
 /// A call to judge.
@@ -461,6 +478,13 @@ pub enum Record {
         given: Vec<MessageId>,
         /// Files that are about to be put back.
         changes: Vec<Change>,
+    },
+    /// Planning was switched on or off.
+    Planning {
+        /// When.
+        at: Timestamp,
+        /// Whether only looking and the plan are allowed from here on.
+        on: bool,
     },
     /// Changes of the view count no longer.
     CompactionUndone {

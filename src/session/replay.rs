@@ -29,6 +29,8 @@ pub struct Loaded {
     pub past: Vec<Past>,
     /// The model that was chosen last, and how hard it was to think.
     pub switched: Option<(ModelRef, Option<Effort>)>,
+    /// Whether the session ended while planning.
+    pub planning: bool,
 }
 
 /// Why a session can't be opened.
@@ -110,6 +112,10 @@ pub fn from_bytes(
         Record::Switched { model, effort, .. } => Some((model.clone(), *effort)),
         _ => None,
     });
+    let planning = lines.records.iter().rev().find_map(|record| match record {
+        Record::Planning { on, .. } => Some(*on),
+        _ => None,
+    });
     let repaired = rounds::rebuild(&lines.records, has_side_effects);
     lines.warnings.extend(repaired.warnings);
     Ok(Loaded {
@@ -120,6 +126,7 @@ pub fn from_bytes(
         compactions: repaired.compactions,
         past: past(&lines.records),
         switched,
+        planning: planning.unwrap_or_default(),
     })
 }
 

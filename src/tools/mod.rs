@@ -16,6 +16,7 @@ pub mod diff;
 pub mod download;
 pub mod edit;
 pub mod environment;
+pub mod exit_plan_mode;
 pub mod fetch;
 pub mod files;
 pub mod find_tools;
@@ -60,6 +61,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
+use crate::kernel::command::EXIT_PLAN;
 use crate::kernel::dedupe::canonical;
 use crate::kernel::error::ToolError;
 use crate::kernel::event::Preview;
@@ -244,6 +246,7 @@ static TABLE: &[Row] = &[
     Row::of::<web_search::WebSearch>(WEB_SEARCH, WEB, text!("web_search")),
     Row::of::<todo::TodoWrite>("todo_write", NOTE, text!("todo_write")),
     Row::of::<ask::AskUser>(ASK_USER, ASK, text!("ask_user")).when_long(Length::Verbatim),
+    Row::of::<exit_plan_mode::ExitPlanMode>(EXIT_PLAN, OWN.exclusive(), text!("exit_plan_mode")),
     Row::of::<subagent::Subagent>(SUBAGENT, HAND_OVER, text!("subagent")),
 ];
 

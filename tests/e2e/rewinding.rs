@@ -43,7 +43,7 @@ fn after_the_guard() {
 
 #[test]
 fn esc_esc_goes_back_with_files_and_redo_goes_forth_again() {
-    for wire in Wire::BOTH {
+    for wire in Wire::ALL {
         let (service, home) = (Service::start(wire), Home::new());
         let file = |name: &str| fs::read_to_string(home.path("work").join(name)).ok();
         service

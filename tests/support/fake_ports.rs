@@ -151,6 +151,7 @@ impl FakeJournal {
             | Record::Switched { .. }
             | Record::Checkpoint { .. }
             | Record::Rewind { .. }
+            | Record::Planning { .. }
             | Record::CompactionUndone { .. } => None,
         };
         self.records().into_iter().filter_map(message).collect()
@@ -183,6 +184,7 @@ impl Journal for FakeJournal {
                 Record::TakenBack { .. } => "taken back".to_owned(),
                 Record::Compaction { compaction } => format!("compaction {:?}", compaction.step),
                 Record::Switched { model, .. } => format!("switched {model}"),
+                Record::Planning { on, .. } => format!("planning {on}"),
                 Record::CompactionUndone { .. } => "undone".to_owned(),
                 Record::Checkpoint { .. } => "checkpoint".to_owned(),
                 Record::Rewind { .. } => "rewind".to_owned(),

@@ -15,6 +15,7 @@ pub mod line;
 pub mod meter;
 pub mod overlay;
 pub mod picker;
+mod plan;
 pub mod question;
 pub mod queue;
 pub mod rewind;

@@ -3,6 +3,7 @@
 
 use super::overlay::{self, Overlay, TextPanel};
 use super::picker::Picker;
+use super::plan;
 use super::queue::QueuePanel;
 use super::rewind;
 use super::slash::{self, SlashKind, SlashRow};
@@ -158,6 +159,7 @@ fn carry_out(store: &mut Store, row: &SlashRow, rest: &str, out: &mut Vec<Effect
         SlashKind::Help => store.overlay = Some(Overlay::Text(overlay::help())),
         SlashKind::New => out.push(Effect::Request(Request::NewSession)),
         SlashKind::Mode => mode_command(store, rest, out),
+        SlashKind::Plan => plan::command(store, rest, out),
         SlashKind::Route => route_command(store, rest, out),
         SlashKind::Discard => out.push(command(Command::Discard)),
         SlashKind::Rewind => rewind::command(store, rest, out),

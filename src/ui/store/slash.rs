@@ -11,6 +11,8 @@ pub enum SlashKind {
     New,
     /// Shows or changes the permission mode.
     Mode,
+    /// Switches planning on or off.
+    Plan,
     /// Shows or fixes the tier of requests.
     Route,
     /// Takes back the last turn.
@@ -75,6 +77,15 @@ pub const SLASH: &[SlashRow] = &[
     row("help", "", "keys and commands", SlashKind::Help, false),
     row("new", "", "end this session, start an empty one", SlashKind::New, true),
     row("mode", "[name]", "show or change the permission mode", SlashKind::Mode, false),
+    row("plan", "[on|off]", "look only, until you agree to a plan", SlashKind::Plan, false),
+    row(
+        "permissions",
+        "",
+        "rules in force; revoke what you remembered",
+        SlashKind::List(ListKind::Permissions),
+        false,
+    ),
+    row("trust", "", "what this project asks for", SlashKind::List(ListKind::Trust), false),
     row("route", "[tier]", "show or fix how much a request may need", SlashKind::Route, false),
     row("discard", "", "take back the last turn", SlashKind::Discard, true),
     row("rewind", "[redo]", "go back to an earlier turn, files too", SlashKind::Rewind, true),

@@ -113,6 +113,7 @@ fn spoken(records: &[Record]) -> Vec<Message> {
             | Record::Compaction { .. }
             | Record::Switched { .. }
             | Record::Checkpoint { .. }
+            | Record::Planning { .. }
             | Record::CompactionUndone { .. } => {}
         }
     }
