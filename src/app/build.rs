@@ -9,11 +9,11 @@ use tokio::sync::mpsc;
 
 use crate::config::schema::{PromptPlace, RouteSettings, ToolStart as ConfiguredStart};
 use crate::context::project::{Limits, SessionContext};
+use crate::context::summary::Summariser;
 use crate::kernel::agent::{Agent, AgentConfig, AgentHandle, ToolStart};
 use crate::kernel::budget::Budget;
 use crate::kernel::command::Mode;
 use crate::kernel::event::Event;
-use crate::kernel::message::Message;
 use crate::kernel::ports::{Clock, Middleware, Model, Ports, SystemBlock, Toolbox, Wrapped};
 use crate::kernel::route::{FastRule, RouteConfig};
 use crate::model::connection::Connection;
@@ -39,6 +39,7 @@ use super::asking::Counter;
 use super::branch;
 use super::fence;
 use super::ground::Ground;
+use super::knowledge::{self, Knowledge};
 use super::logging::CallLog;
 use super::models::Models;
 use super::rewind::{self, Rewinding};
@@ -126,6 +127,8 @@ pub struct Session {
     pub journal: SessionJournal,
     /// What the system prompt is made from.
     pub prompt: PromptInput,
+    /// Memory and skills; the demo has none.
+    pub knowledge: Option<Arc<Knowledge>>,
     /// The open questions of the model.
     pub asking: Counter,
     /// What its agents ask about.
@@ -156,40 +159,38 @@ pub fn open(
     let mut notices = Vec::new();
     let info = chosen.model.info();
     let fenced = fence::fence(ground)?;
-    let gate = rules::gate_config(ground, launch, mode, fenced.held);
-    let gate = Arc::new(PermissionGate::new(gate));
-    notices.extend_from_slice(gate.warnings());
-    notices.extend(rules::untrusted_notice(ground));
+    let gate = gate(ground, launch, (mode, fenced.held), &mut notices);
     let models = Models::new(chosen, ground, &mut notices);
     let (main, small) = models.places();
     let keeper = rewind::keeper(ground, &gate);
-    let config = agent_config(ground, launch);
+    let mut config = agent_config(ground, launch);
     let mut tool_config = tool_config(ground, chosen, &gate, Arc::clone(&small));
     tool_config.confinement = fenced.confinement;
-    let prompt = prompt(ground, &info.model.to_string(), &gate, &mut notices);
+    let mut prompt = prompt(ground, &info.model.to_string(), &gate, &mut notices);
+    let knowledge = knowledge(ground, chosen, &gate, &mut notices);
+    if let Some(knowledge) = &knowledge {
+        knowledge.fit_out(&mut prompt, &mut tool_config, &mut config, &mut notices);
+    }
     let desk = Desk::new(events.clone());
-    let kinds = kinds(ground, &mut notices);
-    // The scripted model only plays its script, agents would get lines of it.
     if !chosen.demo {
-        let tools = tool_config.clone();
-        let system = assemble::system_blocks(&prompt);
-        let house = house(ground, &models, &gate, &keeper, tools, system, config.clone());
-        tool_config.team = Some(Arc::new(Crew::new(kinds, Arc::new(house), desk.clone())));
+        let parts = (tool_config.clone(), assemble::system_blocks(&prompt), config.clone());
+        let house = house(ground, &models, &gate, &keeper, parts);
+        tool_config.team = Some(crew(ground, house, &desk, &mut notices));
     }
     tool_config.asks = launch.interactive.then(|| Arc::new(asking.clone()) as _);
     let tools = Arc::new(Tools::new(tool_config));
+    if let Some(knowledge) = &knowledge {
+        knowledge.skills.work_with(&tools);
+    }
     let (journal, loaded) = journal(ground, &info.model.to_string(), &tools, resume, &mut notices)?;
     let session = journal.id().to_owned();
-    let mut context = context(ground, &prompt).with_changes(loaded.compactions);
-    // The scripted model only plays its script.
-    if !chosen.demo {
-        context = context.with_summariser(models.summariser(&session));
-    }
-    let context = Arc::new(context);
+    let teller = knowledge.as_ref().map(Knowledge::teller).unwrap_or_default();
+    let context = context(ground, &prompt, summariser(chosen, &models, &session));
+    let context = Arc::new(context.with_teller(teller).with_changes(loaded.compactions));
     let ports = Ports {
         model: main,
         quick: Some(small),
-        tools: around(&tools, &keeper),
+        tools: toolbox(&tools, &keeper),
         gate: Arc::clone(&gate) as _,
         context: Arc::clone(&context) as _,
         journal: keeper.attach(Arc::new(journal.clone()), loaded.past),
@@ -200,12 +201,11 @@ pub fn open(
     };
     gate.plan(gate.is_planning() || loaded.planning);
     let switched = loaded.switched.filter(|_| launch.model.is_none() && !chosen.demo);
-    let history: Vec<Message> = loaded.history;
     let config = AgentConfig { cache_key: session.clone(), ..config };
-    let agent = Agent::spawn(ports, config, history.clone(), events);
-    let ready = ready(ground, chosen, mode, fenced.text);
-    let (effort, planning) = (models.main.effort(), gate.is_planning());
-    let ready = Ready { session, history, effort, planning, ..ready };
+    let agent = Agent::spawn(ports, config, loaded.history.clone(), events);
+    let ready = ready(ground, chosen, &models, (mode, session));
+    let (history, planning) = (loaded.history, gate.is_planning());
+    let ready = Ready { history, planning, sandbox: fenced.text, ..ready };
     let mut session = Session {
         agent,
         tools,
@@ -214,6 +214,7 @@ pub fn open(
         models,
         journal,
         prompt,
+        knowledge,
         asking,
         desk,
         ready,
@@ -227,35 +228,76 @@ pub fn open(
     Ok(session)
 }
 
-/// The session's tools with what stands around them.
-fn around(tools: &Arc<Tools>, keeper: &Keeper) -> Arc<dyn Toolbox> {
-    let around: Vec<Arc<dyn Middleware>> = vec![Arc::new(CallLog), Arc::new(keeper.clone())];
-    let tools = Wrapped::new(Arc::clone(tools) as _, around);
-    Arc::new(Deferring::new(Arc::new(tools), MANY_TOOLS))
-}
-
-/// What front ends are told of a session that has no name and no history yet.
-fn ready(ground: &Ground, chosen: &Chosen, mode: Mode, sandbox: String) -> Ready {
+/// What front ends are told of a new session.
+fn ready(ground: &Ground, chosen: &Chosen, models: &Models, of: (Mode, String)) -> Ready {
     Ready {
         model: chosen.model.info(),
-        mode,
+        mode: of.0,
         workspace: ground.shown_cwd(),
-        session: String::new(),
+        session: of.1,
         history: Vec::new(),
-        effort: None,
+        effort: models.main.effort(),
         planning: false,
         demo: chosen.demo,
-        sandbox,
+        sandbox: String::new(),
     }
 }
 
-/// The context of the session, with nobody yet who sums up.
-fn context(ground: &Ground, prompt: &PromptInput) -> SessionContext {
+/// Who sums up. The scripted model only plays its script.
+fn summariser(chosen: &Chosen, models: &Models, session: &str) -> Summariser {
+    if chosen.demo {
+        return Summariser::default();
+    }
+    let (main, small) = models.places();
+    Summariser::new(main, Some(small), session)
+}
+
+/// What is known beside the conversation. The scripted model only plays its script, whatever is known.
+fn knowledge(
+    ground: &Ground,
+    chosen: &Chosen,
+    gate: &Arc<PermissionGate>,
+    notices: &mut Vec<String>,
+) -> Option<Arc<Knowledge>> {
+    (!chosen.demo).then(|| knowledge::open(ground, chosen.secrets.clone(), gate, notices))
+}
+
+/// The tools as the loop gets them: calls are logged, rarely used tools have to be found.
+fn toolbox(tools: &Arc<Tools>, keeper: &Keeper) -> Arc<dyn Toolbox> {
+    let logged: Arc<dyn Middleware> = Arc::new(CallLog);
+    let wrapped = Wrapped::new(Arc::clone(tools) as _, vec![logged, Arc::new(keeper.clone())]);
+    Arc::new(Deferring::new(Arc::new(wrapped), MANY_TOOLS))
+}
+
+/// What the model sees of a conversation.
+fn context(ground: &Ground, prompt: &PromptInput, summariser: Summariser) -> SessionContext {
     let in_turn = ground.settings.config.prompt.dynamic == PromptPlace::TurnContext;
     SessionContext::new(assemble::system_blocks(prompt))
         .with_fast(assemble::fast_blocks(prompt))
         .with_turn_context(in_turn)
+        .with_summariser(summariser)
         .with_limits(limits(ground))
+}
+
+/// The gate in that mode, with or without a sandbox that may stand in for questions.
+fn gate(
+    ground: &Ground,
+    launch: &Launch,
+    (mode, held): (Mode, bool),
+    notices: &mut Vec<String>,
+) -> Arc<PermissionGate> {
+    let gate = PermissionGate::new(rules::gate_config(ground, launch, mode, held));
+    notices.extend_from_slice(gate.warnings());
+    notices.extend(rules::untrusted_notice(ground));
+    Arc::new(gate)
+}
+
+/// The session's agents. There are none beside the scripted model: it only plays its script, and
+/// they would get lines of it.
+fn crew(ground: &Ground, house: House, desk: &Desk, notices: &mut Vec<String>) -> Arc<Crew> {
+    let kinds = Kinds::load(&agent_folders(ground));
+    notices.extend_from_slice(&kinds.warnings);
+    Arc::new(Crew::new(kinds, Arc::new(house), desk.clone()))
 }
 
 /// What the session's agents work with.
@@ -264,9 +306,7 @@ fn house(
     models: &Models,
     gate: &Arc<PermissionGate>,
     keeper: &Keeper,
-    tools: ToolsConfig,
-    system: Vec<SystemBlock>,
-    config: AgentConfig,
+    (tools, system, config): (ToolsConfig, Vec<SystemBlock>, AgentConfig),
 ) -> House {
     House {
         model: Arc::clone(&models.main),
@@ -283,14 +323,10 @@ fn house(
     }
 }
 
-/// The kinds of agents, described in these places, the most specific one first.
-fn kinds(ground: &Ground, notices: &mut Vec<String>) -> Kinds {
+/// Where agents are described, the most specific place first.
+fn agent_folders(ground: &Ground) -> Vec<PathBuf> {
     let project = [".codebot/agents", ".claude/agents"].map(|name| ground.workspace.join(name));
-    let own = ground.paths.config_dir.join("agents");
-    let folders: Vec<PathBuf> = project.into_iter().chain([own]).collect();
-    let kinds = Kinds::load(&folders);
-    notices.extend_from_slice(&kinds.warnings);
-    kinds
+    project.into_iter().chain([ground.paths.config_dir.join("agents")]).collect()
 }
 
 /// Makes other models than the session's own, for agents that name one.
@@ -447,5 +483,6 @@ fn prompt(
         },
         replace,
         append,
+        ..PromptInput::default()
     }
 }

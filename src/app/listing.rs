@@ -21,6 +21,10 @@ pub enum ListKind {
     Permissions,
     /// What the project asks for.
     Trust,
+    /// What is remembered.
+    Memory,
+    /// Skills and commands.
+    Skills,
 }
 
 /// What can be done with an entry. Each has one key, the same in all lists.

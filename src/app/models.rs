@@ -12,7 +12,6 @@ use super::served;
 use super::service::{Entry, Level, ListKind, Listing, Offer, Update, Verb};
 use super::system::SystemClock;
 use crate::config::edit;
-use crate::context::summary::Summariser;
 use crate::kernel::message::ModelRef;
 use crate::kernel::ports::{
     Clock as _, Durability, Effort, Journal as _, Model, ModelInfo, Record,
@@ -68,12 +67,6 @@ impl Models {
             offered: BTreeMap::new(),
             served: Vec::new(),
         }
-    }
-
-    /// Sums up with these models.
-    pub fn summariser(&self, session: &str) -> Summariser {
-        let (main, small) = self.places();
-        Summariser::new(main, Some(small), session)
     }
 
     /// Both places, main first.

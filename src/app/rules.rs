@@ -45,6 +45,7 @@ pub(super) fn gate_config(ground: &Ground, launch: &Launch, mode: Mode, held: bo
             ground.paths.config_dir.clone(),
             ground.paths.config_file.clone(),
             state_dir.clone(),
+            ground.paths.data_dir.clone(),
         ],
         mode,
         plan: launch.plan,

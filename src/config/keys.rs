@@ -286,6 +286,20 @@ pub const KEYS: &[KeyDoc] = &[
         "Where the facts of the session stand: in a system block, or in front of your words.",
     ),
     key(
+        "memory.enabled",
+        "true | false",
+        "true",
+        Scope::User,
+        "Whether anything is remembered over sessions, and told.",
+    ),
+    key(
+        "memory.extract",
+        "true | false",
+        "false",
+        Scope::User,
+        "Whether the small model looks through conversations for what is worth remembering.",
+    ),
+    key(
         "background.wake",
         "true | false",
         "false",

@@ -34,6 +34,7 @@ pub struct Layer {
     pub(super) web: Web,
     pub(super) context: Context,
     pub(super) prompt: Prompt,
+    pub(super) memory: Memory,
     pub(super) background: Background,
     pub(super) ui: Ui,
 }
@@ -110,6 +111,13 @@ pub(super) struct Context {
 #[serde(default)]
 pub(super) struct Prompt {
     pub(super) dynamic: Option<PromptPlace>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub(super) struct Memory {
+    pub(super) enabled: Option<bool>,
+    pub(super) extract: Option<bool>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]

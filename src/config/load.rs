@@ -171,6 +171,7 @@ impl Config {
             web,
             context,
             prompt,
+            memory,
             background,
             ui,
             ..
@@ -211,6 +212,8 @@ impl Config {
         over(&mut self.context.result_tokens, context.result_tokens.map(NonZeroU32::get));
         over(&mut self.context.results_tokens, context.results_tokens.map(NonZeroU32::get));
         over(&mut self.prompt.dynamic, prompt.dynamic);
+        over(&mut self.memory.enabled, memory.enabled);
+        over(&mut self.memory.extract, memory.extract);
         over(&mut self.background.wake, background.wake);
         over(&mut self.ui.theme, ui.theme);
         over(&mut self.ui.mouse, ui.mouse);

@@ -100,6 +100,8 @@ pub struct Config {
     pub context: ContextConfig,
     /// How the system prompt is put together.
     pub prompt: PromptConfig,
+    /// What is kept over sessions.
+    pub memory: MemoryConfig,
     /// Work beside the run.
     pub background: BackgroundConfig,
     /// The screen.
@@ -283,6 +285,21 @@ pub enum PromptPlace {
     SystemTail,
     /// In front of the user's words, where a service takes one system block only.
     TurnContext,
+}
+
+/// `[memory]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MemoryConfig {
+    /// Whether there is a memory at all. Default: true.
+    pub enabled: bool,
+    /// Whether conversations are searched for things worth keeping. Default: false.
+    pub extract: bool,
+}
+
+impl Default for MemoryConfig {
+    fn default() -> Self {
+        Self { enabled: true, extract: false }
+    }
 }
 
 /// `[background]`.

@@ -148,6 +148,8 @@ impl Driver {
             | Update::Jobs(_)
             | Update::Context(_)
             | Update::List(_)
+            | Update::Skills(_)
+            | Update::Edit { .. }
             | Update::Model { .. }
             | Update::Rewound { .. }
             | Update::QuestionClosed { .. }

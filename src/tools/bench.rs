@@ -13,8 +13,10 @@ use super::delegate::Delegates;
 use super::environment::Environment;
 use super::jobs::Jobs;
 use super::mask::Mask;
+use super::memory::Memories;
 use super::paths;
 use super::process::Processes;
+use super::skill::Shelf;
 use super::stamps::Stamps;
 use super::{Closed, ToolsConfig, Web};
 
@@ -49,6 +51,10 @@ pub struct Bench {
     pub asks: Option<Arc<dyn Asks>>,
     /// Who runs agents.
     pub team: Option<Arc<dyn Delegates>>,
+    /// Who keeps things over sessions.
+    pub memory: Option<Arc<dyn Memories>>,
+    /// Who knows skills.
+    pub skills: Option<Arc<dyn Shelf>>,
 }
 
 impl Bench {
@@ -69,6 +75,8 @@ impl Bench {
             web: config.web,
             asks: config.asks,
             team: config.team,
+            memory: config.memory,
+            skills: config.skills,
         }
     }
 

@@ -27,10 +27,12 @@ pub mod kind;
 pub mod list;
 pub mod mask;
 pub mod matching;
+pub mod memory;
 pub mod notebook;
 pub mod output;
 pub mod paths;
 pub mod picture;
+mod policy;
 pub mod process;
 pub mod read;
 pub mod readable;
@@ -38,6 +40,7 @@ pub mod reference;
 pub mod replace;
 pub mod schema;
 pub mod setting;
+pub mod skill;
 pub mod stamps;
 pub mod subagent;
 pub mod task_list;
@@ -73,7 +76,7 @@ use crate::kernel::ports::{
 
 use bench::Bench;
 use compress::Compressor;
-use jobs::Jobs;
+use policy::{Length, Reuse};
 pub use setting::{Closed, ToolsConfig, Web};
 
 /// One kind of call the model can make.
@@ -185,29 +188,6 @@ impl Row {
     }
 }
 
-/// What becomes of a long result on its way to the model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Length {
-    /// It is handed on as it is; its tool has caps of its own.
-    Verbatim,
-    /// Beginning and end, and the whole in a file.
-    Cap,
-    /// The same, but a good one is made short by the small model, when there is one. The tool has
-    /// caps of its own.
-    Summarize,
-}
-
-/// How long a result may answer the same question again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Reuse {
-    /// Every call runs.
-    Never,
-    /// Within its turn.
-    Turn,
-    /// As long as the file it came from is the same.
-    SameFile,
-}
-
 fn parse<T: DeserializeOwned>(args: Value) -> Result<T, ToolError> {
     serde_json::from_value(args)
         .map_err(|error| ToolError::new("InvalidArguments", error.to_string()))
@@ -248,6 +228,12 @@ static TABLE: &[Row] = &[
     Row::of::<ask::AskUser>(ASK_USER, ASK, text!("ask_user")).when_long(Length::Verbatim),
     Row::of::<exit_plan_mode::ExitPlanMode>(EXIT_PLAN, OWN.exclusive(), text!("exit_plan_mode")),
     Row::of::<subagent::Subagent>(SUBAGENT, HAND_OVER, text!("subagent")),
+    Row::of::<skill::Skill>(SKILL, HAND_OVER, text!("skill")).when_long(Length::Verbatim),
+    Row::of::<memory::Save>("memory_save", OWN, text!("memory_save")),
+    Row::of::<memory::Search>("memory_search", OWN, text!("memory_search")),
+    Row::of::<memory::Forget>("memory_forget", OWN, text!("memory_forget")),
+    Row::of::<memory::Read>("memory_read", OWN, text!("memory_read")),
+    Row::of::<memory::Write>("memory_write", OWN, text!("memory_write")),
 ];
 
 /// One list after the other.
@@ -264,6 +250,10 @@ const WEB_SEARCH: &str = "web_search";
 const ASK_USER: &str = "ask_user";
 /// The tool that needs somebody who runs agents.
 const SUBAGENT: &str = "subagent";
+/// The tool that needs skills.
+const SKILL: &str = "skill";
+/// How the tools begin that need a memory.
+const MEMORY: &str = "memory_";
 
 /// The rows as the model is told about them, made once per process.
 static SPECS: LazyLock<Arc<[ToolSpec]>> = LazyLock::new(|| {
@@ -313,18 +303,15 @@ impl Tools {
 
     fn offers(&self, name: &str) -> bool {
         let wanted = self.only.as_ref().is_none_or(|only| only.iter().any(|one| one == name));
+        let bench = &self.bench;
         let served = match name {
-            SUBAGENT => self.bench.team.is_some(),
-            WEB_SEARCH => self.bench.web.search.is_some(),
-            ASK_USER => self.bench.asks.is_some(),
-            _ => true,
+            SUBAGENT => bench.team.is_some(),
+            WEB_SEARCH => bench.web.search.is_some(),
+            ASK_USER => bench.asks.is_some(),
+            SKILL => bench.skills.is_some(),
+            name => bench.memory.is_some() || !name.starts_with(MEMORY),
         };
         wanted && served
-    }
-
-    /// The background jobs.
-    pub fn jobs(&self) -> Arc<Jobs> {
-        Arc::clone(&self.bench.jobs)
     }
 
     /// Stops every process that a tool started, left-over background processes included. Blocks
@@ -337,11 +324,6 @@ impl Tools {
     /// Keeps a further secret out of every result from now on.
     pub fn hide(&self, secret: String) {
         self.bench.mask.learn(vec![secret]);
-    }
-
-    /// Forgets which files were read: the conversation in which it was done is another one now.
-    pub fn forget_reads(&self) {
-        self.bench.stamps.clear();
     }
 
     /// Makes a good result short, when it is long.

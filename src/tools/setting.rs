@@ -10,6 +10,8 @@ use super::ask::Asks;
 use super::compress::Compressor;
 use super::confine::Confinement;
 use super::delegate::Delegates;
+use super::memory::Memories;
+use super::skill::Shelf;
 use super::web_search::SearchService;
 
 /// Which files a search through many passes over, asked with absolute paths; see [`ToolsConfig`].
@@ -71,6 +73,10 @@ pub struct ToolsConfig {
     pub asks: Option<Arc<dyn Asks>>,
     /// Who runs agents; without, there is no tool for it. Default none.
     pub team: Option<Arc<dyn Delegates>>,
+    /// Who keeps things over sessions; without, there are no tools for it. Default none.
+    pub memory: Option<Arc<dyn Memories>>,
+    /// Who knows skills; without, there is no tool for them. Default none.
+    pub skills: Option<Arc<dyn Shelf>>,
     /// The only tools there are, by name. Default all.
     pub only: Option<Vec<String>>,
 }
@@ -91,6 +97,8 @@ impl ToolsConfig {
             web: Web::default(),
             asks: None,
             team: None,
+            memory: None,
+            skills: None,
             only: None,
         }
     }

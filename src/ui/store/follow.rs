@@ -122,6 +122,8 @@ pub(super) fn news(store: &mut Store, news: Update, out: &mut Vec<Effect>) {
                 picker.update(listing);
             }
         }
+        Update::Skills(skills) => store.skills = skills,
+        Update::Edit { id, text } => out.push(Effect::EditEntry(id, text)),
         Update::Branch(branch) => store.status.branch = branch,
         Update::Notice { level, text } => store.notice(level, &text),
         Update::Failed(failure) => {

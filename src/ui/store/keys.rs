@@ -283,7 +283,7 @@ fn enter(store: &mut Store, out: &mut Vec<Effect>) {
 }
 
 fn tab(store: &mut Store, out: &mut Vec<Effect>) {
-    if let Some(row) = store.menu.chosen(store.composer.slash_word()) {
+    if let Some(row) = store.menu.chosen(store.composer.slash_word(), &store.skills) {
         let space = if row.args.is_empty() { "" } else { " " };
         store.composer.set(&format!("/{}{space}", row.name));
     } else if store.activity.is_busy() || store.phase == Phase::Starting {
@@ -292,7 +292,7 @@ fn tab(store: &mut Store, out: &mut Vec<Effect>) {
 }
 
 fn escape(store: &mut Store, out: &mut Vec<Effect>) {
-    if !store.menu.rows(store.composer.slash_word()).is_empty() {
+    if !store.menu.rows(store.composer.slash_word(), &store.skills).is_empty() {
         store.menu.dismiss();
     } else if store.activity.is_busy() {
         stop(store, out);
@@ -306,7 +306,7 @@ fn escape(store: &mut Store, out: &mut Vec<Effect>) {
 }
 
 fn up(store: &mut Store) {
-    if store.menu.step(false, store.composer.slash_word()) {
+    if store.menu.step(false, store.composer.slash_word(), &store.skills) {
         return;
     }
     if store.composer.is_empty() && store.activity.is_busy() && !store.queue.is_empty() {
@@ -325,7 +325,7 @@ fn up(store: &mut Store) {
 }
 
 fn down(store: &mut Store) {
-    if store.menu.step(true, store.composer.slash_word()) {
+    if store.menu.step(true, store.composer.slash_word(), &store.skills) {
         return;
     }
     let text = store.composer.text();

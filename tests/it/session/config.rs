@@ -155,6 +155,9 @@ result_tokens = 9000
 results_tokens = 40000
 [prompt]
 dynamic = "turn_context"
+[memory]
+enabled = false
+extract = true
 [background]
 wake = true
 [ui]
@@ -180,7 +183,7 @@ reduced_motion = true
     assert_eq!(config.tools.start, ToolStart::ReadOnly);
     assert_eq!((config.context.result_tokens, config.context.results_tokens), (9000, 40_000));
     assert_eq!(config.prompt.dynamic, PromptPlace::TurnContext);
-    assert!(config.background.wake);
+    assert!(config.background.wake && config.memory.extract && !config.memory.enabled);
     assert_eq!(config.ui.theme, "light");
     // The file above sets every key that there is.
     assert_eq!(loaded.origins.len(), KEYS.len(), "{:?}", loaded.origins);

@@ -11,6 +11,7 @@ mod models;
 mod pastes;
 mod questions;
 mod queueing;
+mod remembering;
 mod rewinding;
 mod sizes;
 mod small;
