@@ -33,7 +33,9 @@ use crate::tools::compress::Compressor;
 use crate::tools::find_tools::{Deferring, MANY_TOOLS};
 use crate::tools::{Closed, Tools, ToolsConfig};
 
+use super::asking::Counter;
 use super::branch;
+use super::fence;
 use super::ground::Ground;
 use super::logging::CallLog;
 use super::models::Models;
@@ -120,7 +122,9 @@ pub struct Session {
     pub journal: SessionJournal,
     /// What the system prompt is made from.
     pub prompt: PromptInput,
-    /// The open questions of its agents.
+    /// The open questions of the model.
+    pub asking: Counter,
+    /// What its agents ask about.
     pub desk: Desk,
     /// What front ends are told.
     pub ready: Ready,
@@ -139,16 +143,17 @@ pub fn open(
     mode: Mode,
     resume: bool,
     events: mpsc::Sender<Event>,
+    asking: Counter,
 ) -> Result<Session, String> {
     let mut notices = Vec::new();
     let info = chosen.model.info();
-    let gate = Arc::new(PermissionGate::new(rules::gate_config(ground, launch, mode)));
-    notices.extend_from_slice(gate.warnings());
-    notices.extend(rules::untrusted_notice(ground));
+    let fenced = fence::fence(ground)?;
+    let gate = rules::gate(ground, launch, mode, fenced.held, &mut notices);
     let models = Models::new(chosen, ground, &mut notices);
     let (main, small) = models.places();
     let config = agent_config(ground, launch);
     let mut tool_config = tool_config(ground, chosen, &gate, Arc::clone(&small));
+    tool_config.confinement = fenced.confinement;
     let prompt = prompt(ground, &info.model.to_string(), &gate, &mut notices);
     let desk = Desk::new(events.clone());
     let kinds = Kinds::load(&agent_folders(ground));
@@ -160,32 +165,18 @@ pub fn open(
         let house = house(ground, &models, &gate, tools, system, config.clone());
         tool_config.team = Some(Arc::new(Crew::new(kinds, Arc::new(house), desk.clone())));
     }
+    tool_config.asks = launch.interactive.then(|| Arc::new(asking.clone()) as _);
     let tools = Arc::new(Tools::new(tool_config));
     let (journal, loaded) = journal(ground, &info.model.to_string(), &tools, resume, &mut notices)?;
     let session = journal.id().to_owned();
-    let logged: Arc<dyn Middleware> = Arc::new(CallLog);
+    let mut context = context(ground, &prompt).with_changes(loaded.compactions);
     // The scripted model only plays its script.
-    let summariser = if chosen.demo {
-        Summariser::default()
-    } else {
-        Summariser::new(Arc::clone(&main), Some(Arc::clone(&small)), &session)
-    };
-    let context = Arc::new(context(ground, &prompt, summariser).with_changes(loaded.compactions));
-    let ports = Ports {
-        model: main,
-        quick: Some(small),
-        tools: Arc::new(Deferring::new(
-            Arc::new(Wrapped::new(Arc::clone(&tools) as _, vec![logged])),
-            MANY_TOOLS,
-        )),
-        gate: Arc::clone(&gate) as _,
-        context: Arc::clone(&context) as _,
-        journal: Arc::new(journal.clone()),
-        notices: tools.jobs(),
-        clock: Arc::new(SystemClock),
-        ids: Arc::new(SystemIds::new()),
-        guard: None,
-    };
+    if !chosen.demo {
+        let summariser = Summariser::new(Arc::clone(&main), Some(Arc::clone(&small)), &session);
+        context = context.with_summariser(summariser);
+    }
+    let context = Arc::new(context);
+    let ports = ports((main, small), &tools, &gate, &context, &journal);
     gate.plan(gate.is_planning() || loaded.planning);
     let switched = loaded.switched.filter(|_| launch.model.is_none() && !chosen.demo);
     let history: Vec<Message> = loaded.history;
@@ -204,21 +195,57 @@ pub fn open(
         effort: models.main.effort(),
         planning: gate.is_planning(),
         demo: chosen.demo,
+        sandbox: fenced.text,
     };
-    let mut session =
-        Session { agent, tools, gate, context, models, journal, prompt, desk, ready, notices };
+    let mut session = Session {
+        agent,
+        tools,
+        gate,
+        context,
+        models,
+        journal,
+        prompt,
+        asking,
+        desk,
+        ready,
+        notices,
+    };
     if let Some((model, effort)) = switched {
         session.go_on_with(ground, &model.to_string(), effort);
     }
     Ok(session)
 }
 
-/// What the model sees of a conversation.
-fn context(ground: &Ground, prompt: &PromptInput, summariser: Summariser) -> SessionContext {
+/// What the loop reaches outside by.
+fn ports(
+    (main, small): (Arc<dyn Model>, Arc<dyn Model>),
+    tools: &Arc<Tools>,
+    gate: &Arc<PermissionGate>,
+    context: &Arc<SessionContext>,
+    journal: &SessionJournal,
+) -> Ports {
+    let logged: Arc<dyn Middleware> = Arc::new(CallLog);
+    let wrapped = Wrapped::new(Arc::clone(tools) as _, vec![logged]);
+    Ports {
+        model: main,
+        quick: Some(small),
+        tools: Arc::new(Deferring::new(Arc::new(wrapped), MANY_TOOLS)),
+        gate: Arc::clone(gate) as _,
+        context: Arc::clone(context) as _,
+        journal: Arc::new(journal.clone()),
+        notices: tools.jobs(),
+        clock: Arc::new(SystemClock),
+        ids: Arc::new(SystemIds::new()),
+        guard: None,
+    }
+}
+
+/// The context of the session, with nobody yet who sums up.
+fn context(ground: &Ground, prompt: &PromptInput) -> SessionContext {
+    let in_turn = ground.settings.config.prompt.dynamic == PromptPlace::TurnContext;
     SessionContext::new(assemble::system_blocks(prompt))
         .with_fast(assemble::fast_blocks(prompt))
-        .with_turn_context(ground.settings.config.prompt.dynamic == PromptPlace::TurnContext)
-        .with_summariser(summariser)
+        .with_turn_context(in_turn)
         .with_limits(limits(ground))
 }
 

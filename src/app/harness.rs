@@ -11,6 +11,7 @@ use crate::model::offered::KeyCheck;
 use crate::model::providers::row;
 use crate::model::resolve::ResolveError;
 
+use super::asking::Counter;
 use super::build::{self, Chosen, Session};
 use super::ground::Ground;
 use super::login::{self, Tried};
@@ -199,7 +200,8 @@ impl Application {
     ) -> Result<Session, Failure> {
         let Started { ground, launch, chosen, .. } = started;
         let session = tokio::task::block_in_place(|| {
-            build::open(ground, launch, chosen, mode, resume, self.events.clone())
+            let asking = Counter::new(self.updates.clone());
+            build::open(ground, launch, chosen, mode, resume, self.events.clone(), asking)
         })
         .map_err(|message| Failure { message, exit_code: 1 })?;
         if !chosen.demo {

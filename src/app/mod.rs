@@ -1,12 +1,14 @@
 //! Wiring: builds the ports from the configuration; the only place that knows everything below
 //! the screen.
 
+mod asking;
 pub mod branch;
 pub mod build;
 pub mod checkup;
 mod context;
 pub mod demo;
 pub mod doctor;
+pub mod fence;
 pub mod ground;
 pub mod harness;
 pub mod jobs;

@@ -1,11 +1,13 @@
 //! The gate of a session as the settings and the user's trust make it, and the list of its rules.
 //! What a rule means is the gate's business.
 
+use std::sync::Arc;
+
 use crate::config::rules::{List, Offered};
 use crate::kernel::command::Mode;
-use crate::permission::GateConfig;
 use crate::permission::known::{Known, Source};
 use crate::permission::rules::Side;
+use crate::permission::{GateConfig, PermissionGate};
 use crate::session::place;
 
 use super::build::{Session, results_dir};
@@ -15,8 +17,22 @@ use super::models::notice;
 use super::service::{Entry, Launch, Level, ListKind, Listing, Offer, Pick, Update, Verb};
 use super::trust;
 
-/// What the gate of a session has to know.
-pub(super) fn gate_config(ground: &Ground, launch: &Launch, mode: Mode) -> GateConfig {
+/// The gate of a session; what is wrong with its rules goes to the notices.
+pub(super) fn gate(
+    ground: &Ground,
+    launch: &Launch,
+    mode: Mode,
+    held: bool,
+    notices: &mut Vec<String>,
+) -> Arc<PermissionGate> {
+    let gate = PermissionGate::new(gate_config(ground, launch, mode, held));
+    notices.extend_from_slice(gate.warnings());
+    notices.extend(untrusted_notice(ground));
+    Arc::new(gate)
+}
+
+/// What the gate of a session has to know. `held` says that the sandbox stands in for questions.
+fn gate_config(ground: &Ground, launch: &Launch, mode: Mode, held: bool) -> GateConfig {
     let permissions = &ground.settings.config.permissions;
     let state_dir = &ground.paths.state_dir;
     let mut allow = permissions.allow.clone();
@@ -56,6 +72,7 @@ pub(super) fn gate_config(ground: &Ground, launch: &Launch, mode: Mode) -> GateC
         store: state_dir.join("approvals.json"),
         audit: state_dir.join("audit.jsonl"),
         path_env: ground.env.var("PATH").unwrap_or_default(),
+        held,
     }
 }
 
@@ -73,7 +90,7 @@ fn sources(ground: &Ground) -> Vec<Source> {
 }
 
 /// A line when the project asks for more than it may have by itself.
-pub(super) fn untrusted_notice(ground: &Ground) -> Option<String> {
+fn untrusted_notice(ground: &Ground) -> Option<String> {
     let waiting = trust::waiting(ground);
     let things = if waiting == 1 { "one thing" } else { "things" };
     (waiting > 0).then(|| {

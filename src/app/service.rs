@@ -8,8 +8,9 @@ use tokio::sync::mpsc;
 
 use crate::kernel::command::{Command, Mode};
 use crate::kernel::event::Event;
-use crate::kernel::message::Message;
+use crate::kernel::message::{CallId, Message};
 use crate::kernel::ports::{Effort, ModelInfo};
+use crate::kernel::question::{Question, Replies};
 
 pub use super::listing::{Entry, ListKind, Listing, Offer, Pick, Verb};
 
@@ -65,6 +66,13 @@ pub enum Request {
     },
     /// How hard the model thinks, `None` for its own default.
     Effort(Option<Effort>),
+    /// Answers [`Update::Question`].
+    Reply {
+        /// The call that asks.
+        id: CallId,
+        /// What the person says.
+        replies: Replies,
+    },
     /// Asks for [`Update::Setup`] with the providers that take a key, or that one.
     Login(Option<String>),
     /// Forgets the stored key of that provider.
@@ -89,6 +97,18 @@ pub enum Update {
         info: Box<ModelInfo>,
         /// How hard it thinks.
         effort: Option<Effort>,
+    },
+    /// The model asks the person. Answered by [`Request::Reply`].
+    Question {
+        /// The call that asks.
+        id: CallId,
+        /// What it asks; at least one.
+        questions: Vec<Question>,
+    },
+    /// A question is no longer open.
+    QuestionClosed {
+        /// The call that asked.
+        id: CallId,
     },
     /// A set-up that was under way is over, without another session.
     SetupDone,
@@ -167,6 +187,8 @@ pub struct Ready {
     pub planning: bool,
     /// Whether the model is the scripted one.
     pub demo: bool,
+    /// What holds commands in, one line.
+    pub sandbox: String,
 }
 
 /// How bad a notice is.

@@ -123,6 +123,7 @@ impl Sitting<'_> {
                 let told = self.session.set_effort(effort);
                 self.tell(told);
             }
+            Request::Reply { id, replies } => self.session.asking.answer(&id, replies),
             Request::Login(provider) => self.log_in(provider.as_deref()),
             Request::Logout(provider) => {
                 let told = match login::forget(&self.started.ground, &provider) {

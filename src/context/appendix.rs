@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use super::trim::{is_request, middle_out};
-use crate::kernel::message::{CallStatus, Message, ToolCall, text_of};
+use crate::kernel::message::{CallStatus, Detail, Message, Todo, TodoState, ToolCall, text_of};
 
 /// Longest quote of the first request, in characters.
 const FIRST: usize = 4000;
@@ -42,6 +42,24 @@ pub fn write(history: &[Arc<Message>], cut: usize, tasks: &str) -> String {
     part("Files changed", &list(&files.changed));
     part("Files read", &list(&files.read));
     text
+}
+
+/// What the model's newest list has open, one line each; empty without a list.
+pub fn open_tasks(history: &[Arc<Message>]) -> String {
+    let newest = history.iter().rev().find_map(|message| match &**message {
+        Message::Tool(result) => match &result.detail {
+            Some(Detail::Todos { todos }) => Some(todos),
+            _ => None,
+        },
+        _ => None,
+    });
+    let line = |todo: &Todo| match todo.state {
+        TodoState::Completed => None,
+        TodoState::InProgress => Some(format!("- {} (in progress)", todo.content)),
+        TodoState::Pending => Some(format!("- {}", todo.content)),
+    };
+    let lines: Vec<String> = newest.into_iter().flatten().filter_map(line).collect();
+    lines.join("\n")
 }
 
 fn words(message: &Message, most: usize) -> String {

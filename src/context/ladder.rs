@@ -255,7 +255,7 @@ async fn full(
     let summed = context.summariser.sum_up(part).await;
     let change = summed.text.and_then(|text| {
         let place = weighed.shown.place(at);
-        let appendix = appendix::write(history, place, &context.tasks.tell());
+        let appendix = appendix::write(history, place, &open_tasks(context, history));
         let keep_from = history.get(place).map(|message| message.id().clone());
         let summary = Some(Summary { text, appendix, keep_from });
         let change = Compaction { step: Step::Full, summary, ..Compaction::default() };
@@ -275,6 +275,12 @@ async fn full(
     }
 }
 
+/// What is open: what the session is told of, else the model's own list.
+fn open_tasks(context: &SessionContext, history: &[Arc<Message>]) -> String {
+    let told = context.tasks.tell();
+    if told.trim().is_empty() { appendix::open_tasks(history) } else { told }
+}
+
 /// Everything but the newest messages left out, without a model. When even those are too much, their
 /// long texts are cut.
 fn mechanical(
@@ -290,7 +296,7 @@ fn mechanical(
     let first = at.unwrap_or(*head);
     if let Some(at) = at {
         let place = weighed.shown.place(at);
-        let appendix = appendix::write(history, place, &context.tasks.tell());
+        let appendix = appendix::write(history, place, &open_tasks(context, history));
         let keep_from = history.get(place).map(|message| message.id().clone());
         let text = earlier(&weighed.shown).unwrap_or_else(|| DIGEST.to_owned());
         change.summary = Some(Summary { text, appendix, keep_from });

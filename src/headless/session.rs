@@ -11,6 +11,7 @@ use crate::app::service::{Failure, Front, Request, Setup, Update};
 use crate::kernel::command::{Answer, Command};
 use crate::kernel::event::{Event, RunSummary};
 use crate::kernel::message::{Block, CallId};
+use crate::kernel::question::Replies;
 
 /// How long a stopped run may take to end.
 const ABORT_LIMIT: Duration = Duration::from_secs(10);
@@ -148,9 +149,15 @@ impl Driver {
             | Update::Context(_)
             | Update::List(_)
             | Update::Model { .. }
+            | Update::QuestionClosed { .. }
             | Update::SetupDone => Ok(()),
             Update::Notice { level, text } => {
                 self.report.notice(level, &text);
+                Ok(())
+            }
+            // Without anybody there is no tool that asks.
+            Update::Question { id, .. } => {
+                self.front.handle.request(Request::Reply { id, replies: Replies::Nobody });
                 Ok(())
             }
             Update::Setup(setup) => {

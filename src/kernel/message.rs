@@ -344,6 +344,11 @@ pub enum Detail {
         /// Lines in the whole file.
         total_lines: u64,
     },
+    /// The model's list of what is to be done, whole.
+    Todos {
+        /// In the order of the work.
+        todos: Vec<Todo>,
+    },
     /// A search or listing.
     Hits {
         /// Hits found in all.
@@ -351,6 +356,27 @@ pub enum Detail {
         /// Hits handed to the model.
         shown: u64,
     },
+}
+
+/// Something to be done.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Todo {
+    /// What.
+    pub content: String,
+    /// How far it is.
+    pub state: TodoState,
+}
+
+/// How far something to be done is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TodoState {
+    /// Not begun.
+    Pending,
+    /// Being done.
+    InProgress,
+    /// Done.
+    Completed,
 }
 
 /// A change of one file as hunks with context.

@@ -29,6 +29,7 @@ pub mod message;
 mod monitor;
 mod notices;
 pub mod ports;
+pub mod question;
 mod queue;
 pub mod repair;
 pub mod retry;

@@ -80,13 +80,32 @@ pub fn drive<D: Decoder>(
     service: Service,
     limits: Limits,
 ) -> ModelStream {
-    let (events, plain): (Events, _) = match answer {
-        Answer::Events(bytes) => (Box::pin(sse::events(bytes)), None),
+    match answer {
+        Answer::Events(bytes) => drive_bytes(bytes, decoder, service, limits),
         Answer::Json(body) => {
             let event = Event { data: body.clone(), ..Event::default() };
-            (Box::pin(stream::iter([Ok(event)])), Some(body))
+            start(Box::pin(stream::iter([Ok(event)])), Some(body), decoder, service, limits)
         }
-    };
+    }
+}
+
+/// The stream of an answer whose bytes come from anywhere.
+pub fn drive_bytes<D: Decoder>(
+    bytes: impl Stream<Item = Result<Vec<u8>, ModelError>> + Send + Unpin + 'static,
+    decoder: D,
+    service: Service,
+    limits: Limits,
+) -> ModelStream {
+    start(Box::pin(sse::events(bytes)), None, decoder, service, limits)
+}
+
+fn start<D: Decoder>(
+    events: Events,
+    plain: Option<String>,
+    decoder: D,
+    service: Service,
+    limits: Limits,
+) -> ModelStream {
     let driver = Driver {
         events,
         decoder,

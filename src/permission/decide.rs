@@ -156,6 +156,11 @@ impl PermissionGate {
                 asked_by(rule, self.network(address, mode, memory))
             }
             Access::Shell { command, workdir } => self.shell(command, workdir, mode, memory),
+            // What was remembered or allowed was so with the sandbox in mind.
+            Access::Unconfined => {
+                let part = "outside of the sandbox".to_owned();
+                self.by_mode(Row::OtherShell, mode, part, "runs outside of the sandbox")
+            }
         }
     }
 
@@ -354,6 +359,9 @@ impl PermissionGate {
                         Step::new(Effect::Ask, text, line.reason.clone(), allowed_by(rule))
                     }
                     Some(rule) => Step::new(Effect::Allow, text, "", allowed_by(rule)),
+                    None if self.is_held(line, mode) && !special => {
+                        Step::new(Effect::Allow, text, "", "sandbox")
+                    }
                     None => self.by_mode(Row::OtherShell, mode, text, line.reason.clone()),
                 };
                 step.rule = line.keys.as_deref().map(rules::text_of_keys);
@@ -389,6 +397,15 @@ fn asked_by(rule: Option<&Rule>, mut step: Step) -> Step {
         step.by = format!("ask rule {}", rule.text());
     }
     step
+}
+
+impl PermissionGate {
+    /// Whether the sandbox stands in for a question: the line was understood, the user wants it so,
+    /// and writes in the workspace run unasked anyway.
+    fn is_held(&self, line: &Judgement, mode: Mode) -> bool {
+        let understood = line.class == Class::Other && line.simple;
+        self.held && mode == Mode::AcceptEdits && !self.careful && understood
+    }
 }
 
 fn allowed_by(rule: &Rule) -> String {

@@ -71,6 +71,9 @@ pub struct GateConfig {
     pub audit: PathBuf,
     /// `PATH` of the commands that will run.
     pub path_env: String,
+    /// A sandbox really holds all commands in, and accept-edits need not ask for those that stay in
+    /// the workspace.
+    pub held: bool,
 }
 
 /// The gate of a session.
@@ -86,6 +89,7 @@ pub struct PermissionGate {
     plan_file: Option<PathBuf>,
     /// A deny or ask rule could not be read, so nothing runs unasked but looking.
     careful: bool,
+    held: bool,
     mode: RwLock<Mode>,
     remembered: Mutex<Remembered>,
     audit: Arc<Audit>,
@@ -146,6 +150,7 @@ impl PermissionGate {
             planning: AtomicBool::new(config.plan),
             plan_file: config.plan_file,
             careful,
+            held: config.held,
             mode: RwLock::new(config.mode),
             remembered: Mutex::new(Remembered { store, rules, trusted }),
             audit: Arc::new(Audit::new(config.audit)),

@@ -92,6 +92,7 @@ impl PermissionGate {
             Access::Read(path) | Access::Write(path) => self.places.shown(path),
             Access::Shell { command, .. } => command.clone(),
             Access::Network(address) => address.clone(),
+            Access::Unconfined => "outside of the sandbox".to_owned(),
         })
     }
 
@@ -101,6 +102,8 @@ impl PermissionGate {
             Access::Write(path) => self.places.place(path, Use::Write) == Place::InternalWrite,
             // Looking something up is a look; the mode has its say.
             Access::Network(_) => true,
+            // The line itself is judged beside it.
+            Access::Unconfined => true,
             Access::Shell { command, workdir } => {
                 self.line(command, workdir).class == Class::ReadOnly
             }

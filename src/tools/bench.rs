@@ -7,6 +7,8 @@ use std::time::Duration;
 
 use crate::kernel::error::ToolError;
 
+use super::ask::Asks;
+use super::confine::Confinement;
 use super::delegate::Delegates;
 use super::environment::Environment;
 use super::jobs::Jobs;
@@ -31,6 +33,8 @@ pub struct Bench {
     pub closed: Closed,
     /// The shell of `bash`.
     pub shell: PathBuf,
+    /// What holds commands in.
+    pub confinement: Option<Confinement>,
     /// The default time limit of a command.
     pub timeout: Duration,
     /// Which files were seen in which state.
@@ -39,6 +43,8 @@ pub struct Bench {
     pub processes: Arc<Processes>,
     /// What goes on in the background.
     pub jobs: Arc<Jobs>,
+    /// Who asks the user.
+    pub asks: Option<Arc<dyn Asks>>,
     /// Who runs agents.
     pub team: Option<Arc<dyn Delegates>>,
 }
@@ -53,10 +59,12 @@ impl Bench {
             environment: Environment::new(config.secret_env),
             closed: config.closed,
             shell: config.shell,
+            confinement: config.confinement,
             timeout: config.timeout,
             stamps: Arc::default(),
             processes: Arc::default(),
             jobs: Arc::default(),
+            asks: config.asks,
             team: config.team,
         }
     }

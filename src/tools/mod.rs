@@ -2,12 +2,14 @@
 //! them, and [`Tools`], which answers the kernel's `Toolbox` port from that table. It decides
 //! nothing about permission: whoever calls [`Toolbox::run`] has asked the gate before.
 
+pub mod ask;
 pub mod bash;
 pub mod bench;
 pub mod capture;
 pub mod clean;
 pub mod closest;
 pub mod compress;
+pub mod confine;
 pub mod delegate;
 pub mod diff;
 pub mod edit;
@@ -17,6 +19,7 @@ pub mod files;
 pub mod find_tools;
 pub mod glob;
 pub mod grep;
+pub mod hunks;
 pub mod jobs;
 pub mod kind;
 pub mod list;
@@ -37,6 +40,7 @@ pub mod subagent;
 pub mod task_list;
 pub mod task_output;
 pub mod task_stop;
+pub mod todo;
 pub mod validate;
 pub mod walk;
 pub mod watch;
@@ -53,7 +57,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use crate::kernel::command::EXIT_PLAN;
+use crate::kernel::command::{EXIT_PLAN, HunkChoice};
 use crate::kernel::dedupe::canonical;
 use crate::kernel::error::ToolError;
 use crate::kernel::event::Preview;
@@ -235,9 +239,18 @@ static TABLE: &[Row] = &[
     Row::of::<task_list::TaskList>("task_list", OWN, text!("task_list")),
     Row::of::<task_stop::TaskStop>("task_stop", OWN, text!("task_stop")),
     Row::of::<exit_plan_mode::ExitPlanMode>(EXIT_PLAN, OWN.exclusive(), text!("exit_plan_mode")),
+    Row::of::<todo::TodoWrite>("todo_write", NOTE, text!("todo_write")),
+    Row::of::<ask::AskUser>(ASK_USER, ASK, text!("ask_user")).when_long(Length::Verbatim),
     Row::of::<subagent::Subagent>(SUBAGENT, HAND_OVER, text!("subagent")),
 ];
 
+/// One list after the other.
+const NOTE: ToolTraits = ToolTraits::new(Capability::Internal, false, Interrupt::Finish);
+/// A person is asked one thing at a time.
+const ASK: ToolTraits = ToolTraits::new(Capability::Internal, false, Interrupt::Cancel).exclusive();
+
+/// The tool that needs somebody to ask.
+const ASK_USER: &str = "ask_user";
 /// The tool that needs somebody who runs agents.
 const SUBAGENT: &str = "subagent";
 
@@ -289,7 +302,12 @@ impl Tools {
 
     fn offers(&self, name: &str) -> bool {
         let wanted = self.only.as_ref().is_none_or(|only| only.iter().any(|one| one == name));
-        wanted && (name != SUBAGENT || self.bench.team.is_some())
+        let served = match name {
+            SUBAGENT => self.bench.team.is_some(),
+            ASK_USER => self.bench.asks.is_some(),
+            _ => true,
+        };
+        wanted && served
     }
 
     /// The background jobs.
@@ -435,6 +453,10 @@ impl Toolbox for Tools {
                 _ => None,
             }
         })
+    }
+
+    fn choose(&self, id: &CallId, hunks: Vec<HunkChoice>) {
+        self.bench.stamps.chose(id, hunks);
     }
 
     fn run(&self, call: ToolCall, context: CallContext) -> BoxFuture<'_, ToolOutcome> {

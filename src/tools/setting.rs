@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::ask::Asks;
 use super::compress::Compressor;
+use super::confine::Confinement;
 use super::delegate::Delegates;
 
 /// Which files a search through many passes over, asked with absolute paths; see [`ToolsConfig`].
@@ -48,8 +50,12 @@ pub struct ToolsConfig {
     pub shell: PathBuf,
     /// How long a command may run when the call does not say. Default 120 s.
     pub timeout: Duration,
+    /// What holds commands in; without it they run with the user's own rights. Default none.
+    pub confinement: Option<Confinement>,
     /// What makes long output short; without it long output is cut. Default none.
     pub compressor: Option<Compressor>,
+    /// Who asks the user; without, there is no tool for it. Default none.
+    pub asks: Option<Arc<dyn Asks>>,
     /// Who runs agents; without, there is no tool for it. Default none.
     pub team: Option<Arc<dyn Delegates>>,
     /// The only tools there are, by name. Default all.
@@ -67,7 +73,9 @@ impl ToolsConfig {
             closed: Closed::new(|_| false),
             shell: PathBuf::from("bash"),
             timeout: Duration::from_mins(2),
+            confinement: None,
             compressor: None,
+            asks: None,
             team: None,
             only: None,
         }

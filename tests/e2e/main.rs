@@ -1,6 +1,7 @@
 //! The real program: in a pty with a terminal emulator, and as `-p`.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod asking;
 mod background;
 mod bursts;
 mod command;

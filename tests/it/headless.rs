@@ -97,6 +97,7 @@ impl App {
             effort: None,
             planning: false,
             demo: false,
+            sandbox: String::new(),
         };
         self.updates.send(Update::Ready(Box::new(ready))).unwrap();
     }

@@ -9,6 +9,8 @@ pub enum Focus {
     Closing,
     /// An approval.
     Approval,
+    /// A question of the model.
+    Question,
     /// The set-up panel.
     Setup,
     /// A panel the user opened.
@@ -31,6 +33,9 @@ pub fn focus(store: &Store) -> Focus {
 
 /// Who takes keys that an approval does not take yet.
 pub fn beneath(store: &Store) -> Focus {
+    if store.question.is_some() {
+        return Focus::Question;
+    }
     if store.setup.is_some() {
         return Focus::Setup;
     }

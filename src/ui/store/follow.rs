@@ -4,8 +4,10 @@ use super::limit::LimitPanel;
 use super::meter::MeterPanel;
 use super::overlay::Overlay;
 use super::picker::Picker;
+use super::question::QuestionPanel;
 use super::send::{command, deliver_pending, take_back};
 use super::setup::SetupPanel;
+use super::todos::Todos;
 use super::{Effect, Exit, Phase, Store, Trust};
 use crate::app::service::{JobLine, Level, ListKind, Ready, Request, Update};
 use crate::kernel::command::{Command, Mode};
@@ -18,6 +20,7 @@ pub(super) fn event(store: &mut Store, event: &Event, out: &mut Vec<Effect>) {
     store.transcript.apply(event, store.now_ms);
     store.activity.apply(event, store.now_ms);
     store.status.apply(event);
+    store.todos.apply(event);
     match event {
         Event::RunStart { .. } => {
             store.asked = None;
@@ -97,6 +100,15 @@ pub(super) fn news(store: &mut Store, news: Update, out: &mut Vec<Effect>) {
             store.setup.get_or_insert_with(|| SetupPanel::new(open)).update(&setup);
         }
         Update::SetupDone => store.setup = None,
+        Update::Question { id, questions } => {
+            store.question = Some(QuestionPanel::new(id, questions, store.now_ms));
+            if !store.focused {
+                out.push(Effect::Bell);
+            }
+        }
+        Update::QuestionClosed { id } => {
+            store.question.take_if(|panel| *panel.id() == id);
+        }
         Update::Model { info, effort } => {
             store.status.model = Some(*info);
             store.status.effort = effort;
@@ -144,6 +156,7 @@ fn open(store: &mut Store, ready: &Ready, out: &mut Vec<Effect>) {
         store.activity = super::Activity::default();
         store.approvals.clear();
         store.jobs = super::Jobs::default();
+        store.question = None;
         store.queue.clear();
         store.unconfirmed.clear();
     }
@@ -154,6 +167,7 @@ fn open(store: &mut Store, ready: &Ready, out: &mut Vec<Effect>) {
     if ready.mode == Mode::Trust {
         store.trust = Trust::Known;
     }
+    store.todos = Todos::load(&ready.history);
     store.transcript.load(&ready.history);
     deliver_pending(store, out);
 }

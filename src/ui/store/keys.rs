@@ -10,6 +10,7 @@ use super::limit;
 use super::overlay::{self, Overlay};
 use super::picker;
 use super::plan;
+use super::question;
 use super::queue;
 use super::send::{
     answer_trust, command, go_on_after, next_mode, open_list, open_queue, stop, submit, take_back,
@@ -60,11 +61,13 @@ fn key(store: &mut Store, chord: Chord, last_key_ms: Option<u64>, out: &mut Vec<
             return approval(store, chord, out);
         }
     }
+    let asked = store.question.as_mut().is_some_and(|panel| panel.takes_key(now_ms, last_key_ms));
     let taken = store.overlay.as_mut().is_some_and(|panel| panel.takes_key(now_ms, last_key_ms));
     match beneath(store) {
         Focus::Setup => setup(store, chord, out),
+        Focus::Question if asked => question(store, chord, out),
         Focus::Overlay if taken => overlay(store, chord, out),
-        Focus::Overlay | Focus::Composer | Focus::Approval | Focus::Closing => {
+        Focus::Overlay | Focus::Question | Focus::Composer | Focus::Approval | Focus::Closing => {
             composer(store, chord, action, out);
         }
     }
@@ -107,6 +110,11 @@ fn paste(store: &mut Store, text: &str) {
         store.approvals.paste(text);
         return;
     }
+    if let Some(panel) = &mut store.question
+        && panel.paste(text)
+    {
+        return;
+    }
     if let Some(panel) = &mut store.setup
         && panel.paste(text)
     {
@@ -140,7 +148,7 @@ fn interrupt(store: &mut Store, out: &mut Vec<Effect>) {
         close(store, 0, out);
         return;
     }
-    let asking = store.approvals.shown().is_some();
+    let asking = store.is_asked();
     if !asking && !store.composer.is_empty() {
         let draft = store.composer.take();
         store.history.push(&draft);
@@ -158,9 +166,19 @@ fn approval(store: &mut Store, chord: Chord, out: &mut Vec<Effect>) {
     let width = store.size.0.saturating_sub(4);
     match store.approvals.key(chord, width, store.now_ms) {
         Outcome::Stay => {}
+        Outcome::Edit(text) => out.push(Effect::Editor(text)),
         Outcome::Agreed { id, edits } => plan::agreed(id, edits, out),
         Outcome::Answered(id, answer) => out.push(command(Command::Answer { id, answer })),
         Outcome::Abort => stop(store, out),
+    }
+}
+
+fn question(store: &mut Store, chord: Chord, out: &mut Vec<Effect>) {
+    let Some(panel) = &mut store.question else { return };
+    if let question::Outcome::Done(replies) = panel.key(chord) {
+        let id = panel.id().clone();
+        store.question = None;
+        out.push(Effect::Request(Request::Reply { id, replies }));
     }
 }
 

@@ -7,6 +7,7 @@ pub mod composer;
 pub mod focus;
 pub mod follow;
 pub mod history;
+pub mod hunks;
 pub mod jobs;
 pub mod keys;
 pub mod ledger;
@@ -16,6 +17,7 @@ pub mod meter;
 pub mod overlay;
 pub mod picker;
 mod plan;
+pub mod question;
 pub mod queue;
 pub mod rows;
 pub mod scroll;
@@ -23,6 +25,7 @@ pub mod send;
 pub mod setup;
 pub mod slash;
 pub mod status;
+pub mod todos;
 pub mod transcript;
 
 use crate::app::service::{Level, Request, Update};
@@ -34,10 +37,12 @@ use self::composer::Composer;
 use self::history::History;
 use self::jobs::Jobs;
 use self::overlay::Overlay;
+use self::question::QuestionPanel;
 use self::scroll::{Scroll, Settled};
 use self::setup::SetupPanel;
 use self::slash::Menu;
 use self::status::Status;
+use self::todos::Todos;
 use self::transcript::{CellId, Transcript};
 use super::input::Input;
 use super::theme::Theme;
@@ -162,8 +167,12 @@ pub struct Store {
     pub overlay: Option<Overlay>,
     /// The set-up panel.
     pub setup: Option<SetupPanel>,
-    /// Open questions.
+    /// Open approvals.
     pub approvals: Approvals,
+    /// The model's questions.
+    pub question: Option<QuestionPanel>,
+    /// The model's list.
+    pub todos: Todos,
     /// The run.
     pub activity: Activity,
     /// The footer.
@@ -206,6 +215,8 @@ impl Store {
             overlay: None,
             setup: None,
             approvals: Approvals::default(),
+            question: None,
+            todos: Todos::default(),
             activity: Activity::default(),
             status: Status::default(),
             jobs: Jobs::default(),
@@ -241,7 +252,7 @@ impl Store {
     }
 
     fn run_tick(&self) -> Option<u64> {
-        if self.activity.run() == Run::Idle || self.approvals.shown().is_some() {
+        if self.activity.run() == Run::Idle || self.is_asked() {
             return None;
         }
         let step = if self.reduced_motion { 1000 } else { SPINNER_MS };
@@ -250,7 +261,7 @@ impl Store {
 
     /// The window's title: clean text.
     pub fn title(&self) -> String {
-        let mark = if self.approvals.shown().is_some() {
+        let mark = if self.is_asked() {
             "? "
         } else if self.activity.is_busy() {
             "● "
@@ -263,6 +274,11 @@ impl Store {
         } else {
             format!("{mark}codebot · {place}")
         }
+    }
+
+    /// Whether the person has to answer something.
+    pub fn is_asked(&self) -> bool {
+        self.approvals.shown().is_some() || self.question.is_some()
     }
 
     fn notice(&mut self, level: Level, text: &str) {
@@ -291,11 +307,15 @@ pub fn update(store: &mut Store, now_ms: u64, msg: Msg) -> Vec<Effect> {
         Msg::AppGone => follow::app_gone(store, &mut out),
         Msg::Tick => tick(store, &mut out),
         Msg::History(entries) => store.history.load(entries),
+        Msg::Edited(Ok(text)) if store.approvals.edited(Some(&text)) => {}
         Msg::Edited(Ok(text)) => {
             store.composer.set(&text);
             store.menu.reset();
         }
-        Msg::Edited(Err(text)) => store.notice(Level::Warning, &text),
+        Msg::Edited(Err(text)) => {
+            store.approvals.edited(None);
+            store.notice(Level::Warning, &text);
+        }
         Msg::Notice(level, text) => store.notice(level, &text),
         Msg::Highlighted => {}
         Msg::Terminate(code) => close(store, code, &mut out),
@@ -325,5 +345,6 @@ fn close(store: &mut Store, code: u8, out: &mut Vec<Effect>) {
     }
     store.phase = Phase::Closing { since_ms: store.now_ms, code };
     store.approvals.clear();
+    store.question = None;
     out.push(Effect::Request(Request::Shutdown));
 }

@@ -78,6 +78,7 @@ pub(super) fn deliver_pending(store: &mut Store, out: &mut Vec<Effect>) {
 pub(super) fn stop(store: &mut Store, out: &mut Vec<Effect>) {
     store.activity.stop();
     store.approvals.clear();
+    store.question = None;
     out.push(command(Command::Queue(QueueEdit::TakeAll)));
     out.push(command(Command::Abort));
 }
@@ -167,6 +168,7 @@ fn carry_out(store: &mut Store, row: &SlashRow, rest: &str, out: &mut Vec<Effect
         SlashKind::List(kind) => open_list(store, kind, out),
         SlashKind::Model => model_command(store, rest, out),
         SlashKind::Effort => effort_command(store, rest, out),
+        SlashKind::Todo => store.overlay = Some(Overlay::Text(store.todos.page())),
         SlashKind::Cost => store.overlay = Some(Overlay::Text(store.status.ledger.page())),
         SlashKind::Login => {
             let provider = Some(rest.to_owned()).filter(|name| !name.is_empty());
@@ -318,6 +320,7 @@ fn status_page(store: &Store) -> TextPanel {
         add("window", format!("{} tokens", model.context_window));
     }
     add("mode", status.mode.name().to_owned());
+    add("sandbox", status.sandbox.clone());
     let usage = status.usage;
     add("input", format!("{} tokens, {} of them cached", usage.total_input(), usage.cache_read));
     add("output", format!("{} tokens", usage.output));

@@ -31,6 +31,8 @@ pub enum SlashKind {
     Model,
     /// Shows or changes how hard the model thinks.
     Effort,
+    /// The model's list of what is to be done.
+    Todo,
     /// Where the money went.
     Cost,
     /// A key for a provider.
@@ -91,6 +93,7 @@ pub const SLASH: &[SlashRow] = &[
     row("tasks", "", "what runs in the background", SlashKind::List(ListKind::Tasks), false),
     row("model", "[name]", "choose another model; small … for side work", SlashKind::Model, false),
     row("effort", "[level]", "show or change how hard the model thinks", SlashKind::Effort, false),
+    row("todo", "", "what the model has to do", SlashKind::Todo, false),
     row("cost", "", "what was spent on what", SlashKind::Cost, false),
     row("login", "[provider]", "add a provider's key", SlashKind::Login, false),
     row("logout", "[provider]", "forget a provider's key", SlashKind::Logout, false),

@@ -25,6 +25,8 @@ pub struct Status {
     pub planning: bool,
     /// The workspace as shown to people.
     pub workspace: String,
+    /// What holds commands in, one line.
+    pub sandbox: String,
     /// Session id for the resume hint.
     pub session: String,
     /// Git branch.
@@ -53,6 +55,7 @@ impl Status {
         self.planning = ready.planning;
         ready.workspace.clone_into(&mut self.workspace);
         ready.session.clone_into(&mut self.session);
+        ready.sandbox.clone_into(&mut self.sandbox);
         self.demo = ready.demo;
         self.usage = Usage::default();
         self.cost = None;

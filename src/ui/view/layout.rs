@@ -73,7 +73,7 @@ pub fn regions(store: &Store, area: Rect) -> Regions {
     }
     let mut stack = Stack { left: area };
     match focus(store) {
-        Focus::Approval | Focus::Setup | Focus::Overlay => {
+        Focus::Approval | Focus::Question | Focus::Setup | Focus::Overlay => {
             regions.panel =
                 stack.take(overlay::height(store, area.width).min(most_rows(area.height)));
         }

@@ -45,8 +45,15 @@ fn rest(store: &Store, room: usize) -> String {
     let activity = &store.activity;
     let time = format!(" · {}", short_time(activity.elapsed_ms(store.now_ms)));
     let tokens = tokens(activity.usage()).map(|tokens| format!(" · {tokens}")).unwrap_or_default();
+    let todos = store.todos.count().map(|(done, all)| format!(" · todos {done}/{all}"));
+    let todos = todos.unwrap_or_default();
     let stop = if activity.run() == Run::Stopping { "" } else { " · esc stops" };
-    let ways = [format!("{time}{tokens}{stop}"), format!("{time}{stop}"), stop.to_owned()];
+    let ways = [
+        format!("{time}{tokens}{todos}{stop}"),
+        format!("{time}{todos}{stop}"),
+        format!("{time}{stop}"),
+        stop.to_owned(),
+    ];
     ways.into_iter().find(|way| width(way) <= room).unwrap_or_default()
 }
 

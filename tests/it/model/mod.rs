@@ -3,6 +3,7 @@
 #[path = "../../support/mock_llm/mod.rs"]
 pub(crate) mod mock_llm;
 
+mod any_bytes;
 mod any_history;
 mod catalog;
 mod choice;

@@ -108,7 +108,7 @@ impl Answer {
         assistant_by(provider, model, self.blocks.values().cloned().collect())
     }
 
-    fn take(&mut self, event: StreamEvent) {
+    pub(crate) fn take(&mut self, event: StreamEvent) {
         match event.clone() {
             StreamEvent::TextDelta { index, text } => {
                 match self.blocks.entry(index).or_insert_with(|| Block::text("")) {

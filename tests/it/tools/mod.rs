@@ -1,5 +1,6 @@
 //! The tools against real files and real processes.
 
+mod ask;
 mod bash;
 mod capture;
 mod compress;
@@ -8,6 +9,7 @@ mod jobs;
 mod picture;
 mod process;
 mod read;
+mod sandbox;
 mod schema;
 mod search;
 mod write;

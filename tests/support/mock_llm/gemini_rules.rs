@@ -44,7 +44,8 @@ fn tools(body: &Value) -> Check {
             keys(function, &["name", "description", "parameters"], "function")?;
             name(&function["name"], "function name")?;
             let Some(parameters) = function.get("parameters") else { continue };
-            ensure(parameters["type"] == "object", || "parameters are no object".into())?;
+            let kind = parameters["type"].as_str().unwrap_or_default();
+            ensure(kind.eq_ignore_ascii_case("object"), || "parameters are no object".into())?;
             let fields = parameters["properties"].as_object();
             ensure(fields.is_some_and(|fields| !fields.is_empty()), || {
                 "parameters.properties: should be non-empty for OBJECT type".into()
@@ -81,9 +82,11 @@ fn schema(schema: &Value, place: &str) -> Check {
         keys(schema, &["anyOf"], place)?;
         return list(choices, place)?.iter().try_for_each(|one| self::schema(one, place));
     }
+    // Written in capitals by the service's own client.
     let kind = schema["type"].as_str().ok_or_else(|| format!("{place}: type is no word"))?;
+    let kind = kind.to_ascii_lowercase();
     let known = ["object", "array", "string", "integer", "number", "boolean"];
-    ensure(known.contains(&kind), || format!("{place}: unknown type {kind}"))?;
+    ensure(known.contains(&kind.as_str()), || format!("{place}: unknown type {kind}"))?;
     if let Some(values) = schema.get("enum") {
         let words = list(values, place)?.iter().all(Value::is_string);
         ensure(words && kind == "string", || format!("{place}: only texts can be listed"))?;

@@ -9,7 +9,7 @@
 //! … point a base URL at mock.base_url() …
 //! mock.requests()                               // what was asked
 //! ```
-#![allow(dead_code)]
+#![allow(dead_code, unused_imports)]
 
 pub(crate) mod anthropic;
 mod anthropic_rules;
@@ -54,6 +54,7 @@ pub(crate) struct Recorded {
 pub(crate) struct State {
     pub(crate) queue: VecDeque<Reply>,
     pub(crate) fallback: Option<Reply>,
+    pub(crate) answers: Option<fn(&Recorded) -> Reply>,
     pub(crate) routes: HashMap<String, Reply>,
     pub(crate) requests: Vec<Recorded>,
     pub(crate) rules: Rules,
@@ -137,6 +138,12 @@ impl MockLlm {
     /// The reply when the queue is empty; without one such a request is refused with 500.
     pub(crate) fn otherwise(&self, reply: Reply) -> &Self {
         self.lock().fallback = Some(reply);
+        self
+    }
+
+    /// Makes a reply to every request for which none is queued.
+    pub(crate) fn answers(&self, answers: fn(&Recorded) -> Reply) -> &Self {
+        self.lock().answers = Some(answers);
         self
     }
 

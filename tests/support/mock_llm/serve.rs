@@ -89,7 +89,10 @@ fn choose(state: &Shared, request: &mut Recorded) -> Reply {
                 "type": "invalid_request_error", "message": problem}}),
         );
     }
-    state.queue.pop_front().or_else(|| state.fallback.clone()).unwrap_or_else(|| {
+    let reply = state.queue.pop_front();
+    let reply = reply.or_else(|| state.answers.map(|answers| answers(request)));
+    let reply = reply.or_else(|| state.fallback.clone());
+    reply.unwrap_or_else(|| {
         request.violation = Some("no reply was queued for this request".to_owned());
         Reply::json(500, &json!({"error": {"message": "no reply queued"}}))
     })

@@ -9,6 +9,7 @@ mod looks;
 mod meter;
 mod models;
 mod pastes;
+mod questions;
 mod queueing;
 mod sizes;
 mod small;

@@ -189,6 +189,7 @@ pub(crate) fn ready() -> Ready {
         effort: None,
         planning: false,
         demo: false,
+        sandbox: String::new(),
     }
 }
 

@@ -111,7 +111,7 @@ impl Transcript {
             match &tool.detail {
                 Some(Detail::Diff(_)) => tool.preview = None,
                 Some(Detail::Shell { bytes, .. }) => tool.bytes = *bytes,
-                Some(Detail::File { .. } | Detail::Hits { .. }) | None => {}
+                Some(Detail::File { .. } | Detail::Hits { .. } | Detail::Todos { .. }) | None => {}
             }
         });
         if let Some(cell) = self.calls.running.remove(id) {

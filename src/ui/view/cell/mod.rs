@@ -12,6 +12,7 @@ pub mod retry;
 pub mod search;
 pub mod summary;
 pub mod thinking;
+pub mod todo;
 pub mod tool;
 pub mod user;
 
@@ -92,6 +93,7 @@ fn tool_rows(tool: &ToolCell, look: Look) -> Vec<Row> {
         Kind::Edit => edit::rows(tool, look),
         Kind::Read => read::rows(tool, look),
         Kind::Search => search::rows(tool, look),
+        Kind::Todo => todo::rows(tool, look),
         Kind::Other => tool::rows(tool, look),
     }
 }
@@ -103,12 +105,14 @@ enum Kind {
     Edit,
     Read,
     Search,
+    Todo,
     Other,
 }
 
 fn kind_of(tool: &ToolCell) -> Kind {
     match tool.name.as_str() {
         "subagent" => Kind::Agent,
+        "todo_write" => Kind::Todo,
         "bash" => Kind::Bash,
         "edit" | "write" | "multi_edit" | "patch" => Kind::Edit,
         "read" => Kind::Read,

@@ -5,6 +5,7 @@ mod approval;
 mod limit;
 mod meter;
 mod picker;
+mod question;
 mod queue;
 mod setup;
 mod text;
@@ -24,6 +25,9 @@ use crate::ui::text::width::width;
 pub fn height(store: &Store, width: u16) -> u16 {
     let rows = match (focus(store), &store.setup, &store.overlay) {
         (Focus::Approval, ..) => approval::height(store, width),
+        (Focus::Question, ..) => {
+            store.question.as_ref().map_or(0, |panel| question::height(panel, width))
+        }
         (Focus::Setup, Some(panel), _) => setup::height(panel, width),
         (_, _, Some(Overlay::Text(panel))) => text::height(panel, width),
         (_, _, Some(Overlay::Context(panel))) => meter::height(panel, width),
@@ -41,6 +45,9 @@ pub fn draw(store: &Store, area: Rect, canvas: &mut Canvas<'_>) -> Option<Positi
     canvas.clear(area);
     match (focus(store), &store.setup, &store.overlay) {
         (Focus::Approval, ..) => approval::draw(store, area, canvas),
+        (Focus::Question, ..) => {
+            store.question.as_ref().and_then(|panel| question::draw(panel, area, canvas))
+        }
         (Focus::Setup, Some(panel), _) => setup::draw(panel, area, canvas),
         (_, _, Some(Overlay::Text(panel))) => {
             text::draw(panel, area, canvas);
