@@ -14,8 +14,9 @@ use crate::kernel::agent::{Agent, AgentConfig, AgentHandle, ToolStart};
 use crate::kernel::budget::Budget;
 use crate::kernel::command::Mode;
 use crate::kernel::event::Event;
-use crate::kernel::message::Message;
-use crate::kernel::ports::{Clock, Middleware, Model, Ports, SystemBlock, Toolbox, Wrapped};
+use crate::kernel::ports::{
+    Clock, Journal, Middleware, Model, Notices, Ports, SystemBlock, Toolbox, Wrapped,
+};
 use crate::kernel::route::{FastRule, RouteConfig};
 use crate::model::connection::Connection;
 use crate::model::providers::PROVIDERS;
@@ -24,21 +25,26 @@ use crate::model::scripted::{Pace, ScriptedModel};
 use crate::permission::PermissionGate;
 use crate::prompt::assemble::{self, PromptInput, SessionFacts};
 use crate::prompt::instructions;
+use crate::rewind::keeper::Keeper;
 use crate::session::journal::{NewSession, SessionJournal, fresh_id};
 use crate::session::{index, place, replay::Loaded};
 use crate::team::crew::Crew;
 use crate::team::desk::Desk;
 use crate::team::kinds::Kinds;
+use crate::tools::address::Exceptions;
 use crate::tools::compress::Compressor;
 use crate::tools::find_tools::{Deferring, MANY_TOOLS};
-use crate::tools::{Closed, Tools, ToolsConfig};
+use crate::tools::web_search::SearchService;
+use crate::tools::{Closed, Tools, ToolsConfig, Web};
 
 use super::asking::Counter;
 use super::branch;
 use super::fence;
 use super::ground::Ground;
+use super::knowledge::{self, Knowledge};
 use super::logging::CallLog;
 use super::models::Models;
+use super::rewind::{self, Rewinding};
 use super::rules;
 use super::service::{Launch, Ready};
 use super::system::{SystemClock, SystemIds};
@@ -102,7 +108,8 @@ fn key_names(ground: &Ground) -> Vec<String> {
     let known = PROVIDERS.iter().flat_map(|row| row.key_env.iter().chain(row.bearer_env));
     let configured = ground.settings.config.providers.values();
     let own = configured.filter_map(|provider| provider.api_key_env.clone());
-    known.map(|name| (*name).to_owned()).chain(own).collect()
+    let search = ground.settings.config.web.search_key_env.clone();
+    known.map(|name| (*name).to_owned()).chain(own).chain(search).collect()
 }
 
 /// A live session.
@@ -122,6 +129,8 @@ pub struct Session {
     pub journal: SessionJournal,
     /// What the system prompt is made from.
     pub prompt: PromptInput,
+    /// Memory and skills; the demo has none.
+    pub knowledge: Option<Arc<Knowledge>>,
     /// The open questions of the model.
     pub asking: Counter,
     /// What its agents ask about.
@@ -130,6 +139,10 @@ pub struct Session {
     pub ready: Ready,
     /// Lines for people that came up on the way.
     pub notices: Vec<String>,
+    /// Files as they were.
+    pub keeper: Keeper,
+    /// Going back to an earlier turn.
+    pub rewinding: Rewinding,
 }
 
 /// Opens a session; blocking. Must be called within the runtime: it starts the agent's task.
@@ -151,10 +164,15 @@ pub fn open(
     let gate = rules::gate(ground, launch, mode, fenced.held, &mut notices);
     let models = Models::new(chosen, ground, &mut notices);
     let (main, small) = models.places();
-    let config = agent_config(ground, launch);
+    let keeper = rewind::keeper(ground, &gate);
+    let mut config = agent_config(ground, launch);
     let mut tool_config = tool_config(ground, chosen, &gate, Arc::clone(&small));
     tool_config.confinement = fenced.confinement;
-    let prompt = prompt(ground, &info.model.to_string(), &gate, &mut notices);
+    let mut prompt = prompt(ground, &info.model.to_string(), &gate, &mut notices);
+    let knowledge = knowledge(ground, chosen, &gate, &mut notices);
+    if let Some(knowledge) = &knowledge {
+        knowledge.fit_out(&mut prompt, &mut tool_config, &mut config, &mut notices);
+    }
     let desk = Desk::new(events.clone());
     let kinds = Kinds::load(&agent_folders(ground));
     notices.extend_from_slice(&kinds.warnings);
@@ -162,41 +180,32 @@ pub fn open(
     if !chosen.demo {
         let tools = tool_config.clone();
         let system = assemble::system_blocks(&prompt);
-        let house = house(ground, &models, &gate, tools, system, config.clone());
+        let house = house(ground, &models, &gate, &keeper, tools, system, config.clone());
         tool_config.team = Some(Arc::new(Crew::new(kinds, Arc::new(house), desk.clone())));
     }
     tool_config.asks = launch.interactive.then(|| Arc::new(asking.clone()) as _);
     let tools = Arc::new(Tools::new(tool_config));
+    if let Some(knowledge) = &knowledge {
+        knowledge.skills.work_with(&tools);
+    }
     let (journal, loaded) = journal(ground, &info.model.to_string(), &tools, resume, &mut notices)?;
     let session = journal.id().to_owned();
-    let mut context = context(ground, &prompt).with_changes(loaded.compactions);
-    // The scripted model only plays its script.
-    if !chosen.demo {
-        let summariser = Summariser::new(Arc::clone(&main), Some(Arc::clone(&small)), &session);
-        context = context.with_summariser(summariser);
-    }
+    let context = context(ground, &prompt, summariser(chosen, &models, &session))
+        .with_teller(knowledge.as_ref().map(Knowledge::teller).unwrap_or_default())
+        .with_changes(loaded.compactions);
     let context = Arc::new(context);
-    let ports = ports((main, small), &tools, &gate, &context, &journal);
+    let journaled = keeper.attach(Arc::new(journal.clone()), loaded.past);
+    let toolbox = toolbox(&tools, &keeper);
+    let ports = ports((main, small), (toolbox, tools.jobs()), &gate, &context, journaled);
     gate.plan(gate.is_planning() || loaded.planning);
     let switched = loaded.switched.filter(|_| launch.model.is_none() && !chosen.demo);
-    let history: Vec<Message> = loaded.history;
-    let agent = Agent::spawn(
-        ports,
-        AgentConfig { cache_key: session.clone(), ..config },
-        history.clone(),
-        events,
-    );
-    let ready = Ready {
-        model: info,
-        mode,
-        workspace: ground.shown_cwd(),
-        session,
-        history,
-        effort: models.main.effort(),
-        planning: gate.is_planning(),
-        demo: chosen.demo,
-        sandbox: fenced.text,
-    };
+    let history = loaded.history;
+    let config = AgentConfig { cache_key: session.clone(), ..config };
+    let agent = Agent::spawn(ports, config, history.clone(), events);
+    let mut ready = ready(ground, chosen, &models, (mode, session));
+    ready.history = history;
+    ready.planning = gate.is_planning();
+    ready.sandbox = fenced.text;
     let mut session = Session {
         agent,
         tools,
@@ -205,10 +214,13 @@ pub fn open(
         models,
         journal,
         prompt,
+        knowledge,
         asking,
         desk,
         ready,
         notices,
+        keeper,
+        rewinding: Rewinding::default(),
     };
     if let Some((model, effort)) = switched {
         session.go_on_with(ground, &model.to_string(), effort);
@@ -216,36 +228,76 @@ pub fn open(
     Ok(session)
 }
 
+/// What front ends are told of a new session.
+fn ready(ground: &Ground, chosen: &Chosen, models: &Models, of: (Mode, String)) -> Ready {
+    Ready {
+        model: chosen.model.info(),
+        mode: of.0,
+        workspace: ground.shown_cwd(),
+        session: of.1,
+        history: Vec::new(),
+        effort: models.main.effort(),
+        planning: false,
+        demo: chosen.demo,
+        sandbox: String::new(),
+    }
+}
+
 /// What the loop reaches outside by.
 fn ports(
     (main, small): (Arc<dyn Model>, Arc<dyn Model>),
-    tools: &Arc<Tools>,
+    (tools, notices): (Arc<dyn Toolbox>, Arc<dyn Notices>),
     gate: &Arc<PermissionGate>,
     context: &Arc<SessionContext>,
-    journal: &SessionJournal,
+    journal: Arc<dyn Journal>,
 ) -> Ports {
-    let logged: Arc<dyn Middleware> = Arc::new(CallLog);
-    let wrapped = Wrapped::new(Arc::clone(tools) as _, vec![logged]);
     Ports {
         model: main,
         quick: Some(small),
-        tools: Arc::new(Deferring::new(Arc::new(wrapped), MANY_TOOLS)),
+        tools,
         gate: Arc::clone(gate) as _,
         context: Arc::clone(context) as _,
-        journal: Arc::new(journal.clone()),
-        notices: tools.jobs(),
+        journal,
+        notices,
         clock: Arc::new(SystemClock),
         ids: Arc::new(SystemIds::new()),
         guard: None,
     }
 }
 
-/// The context of the session, with nobody yet who sums up.
-fn context(ground: &Ground, prompt: &PromptInput) -> SessionContext {
+/// Who sums up. The scripted model only plays its script.
+fn summariser(chosen: &Chosen, models: &Models, session: &str) -> Summariser {
+    if chosen.demo {
+        return Summariser::default();
+    }
+    let (main, small) = models.places();
+    Summariser::new(main, Some(small), session)
+}
+
+/// What is known beside the conversation. The scripted model only plays its script, whatever is known.
+fn knowledge(
+    ground: &Ground,
+    chosen: &Chosen,
+    gate: &Arc<PermissionGate>,
+    notices: &mut Vec<String>,
+) -> Option<Arc<Knowledge>> {
+    (!chosen.demo).then(|| knowledge::open(ground, chosen.secrets.clone(), gate, notices))
+}
+
+/// The tools as the loop gets them: calls are logged, rarely used tools have to be found.
+fn toolbox(tools: &Arc<Tools>, keeper: &Keeper) -> Arc<dyn Toolbox> {
+    let logged: Arc<dyn Middleware> = Arc::new(CallLog);
+    let wrapped = Wrapped::new(Arc::clone(tools) as _, vec![logged, Arc::new(keeper.clone())]);
+    Arc::new(Deferring::new(Arc::new(wrapped), MANY_TOOLS))
+}
+
+/// What the model sees of a conversation.
+fn context(ground: &Ground, prompt: &PromptInput, summariser: Summariser) -> SessionContext {
     let in_turn = ground.settings.config.prompt.dynamic == PromptPlace::TurnContext;
     SessionContext::new(assemble::system_blocks(prompt))
         .with_fast(assemble::fast_blocks(prompt))
         .with_turn_context(in_turn)
+        .with_summariser(summariser)
         .with_limits(limits(ground))
 }
 
@@ -254,6 +306,7 @@ fn house(
     ground: &Ground,
     models: &Models,
     gate: &Arc<PermissionGate>,
+    keeper: &Keeper,
     tools: ToolsConfig,
     system: Vec<SystemBlock>,
     config: AgentConfig,
@@ -263,6 +316,7 @@ fn house(
         small: Arc::clone(&models.small),
         connect: connect(ground),
         gate: Arc::clone(gate),
+        keeper: keeper.clone(),
         tools,
         system,
         config,
@@ -353,8 +407,21 @@ fn tool_config(
     let gate = Arc::clone(gate);
     config.closed = Closed::new(move |path| gate.is_closed(path));
     config.timeout = Duration::from_secs(ground.settings.config.tools.bash_timeout_s.into());
+    config.web = web(ground);
     config.compressor = Some(Compressor::new(small));
     config
+}
+
+/// What of the web may be reached.
+fn web(ground: &Ground) -> Web {
+    let config = &ground.settings.config.web;
+    let search =
+        config.search_url.as_ref().filter(|url| !url.trim().is_empty()).map(|url| SearchService {
+            url: url.clone(),
+            key: config.search_key_env.as_deref().and_then(|name| ground.env.var(name)),
+            header: config.search_header.clone().unwrap_or_default(),
+        });
+    Web { exceptions: Exceptions::new(&config.allow_hosts), search }
 }
 
 /// The journal to write to and what it already holds.
@@ -419,5 +486,6 @@ fn prompt(
         },
         replace,
         append,
+        ..PromptInput::default()
     }
 }

@@ -34,7 +34,7 @@ pub fn launch(launch: Launch) -> Front {
 #[derive(Debug)]
 pub(super) struct Application {
     pub(super) requests: mpsc::UnboundedReceiver<Request>,
-    events: mpsc::Sender<Event>,
+    pub(super) events: mpsc::Sender<Event>,
     updates: mpsc::UnboundedSender<Update>,
 }
 
@@ -208,6 +208,10 @@ impl Application {
             crate::model::warm();
         }
         self.tell(Update::Ready(Box::new(session.ready.clone())));
+        let commands = session.knowledge.as_ref().and_then(|known| known.skills.changed());
+        if let Some(commands) = commands {
+            self.tell(Update::Skills(commands));
+        }
         for text in &session.notices {
             self.notice(Level::Warning, text.clone());
         }

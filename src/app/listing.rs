@@ -13,10 +13,18 @@ pub enum ListKind {
     SmallModels,
     /// Keys of providers.
     Keys,
+    /// Turns of the user to go back to.
+    Turns,
+    /// What going back to one of them is to mean.
+    Rewind,
     /// Permission rules.
     Permissions,
     /// What the project asks for.
     Trust,
+    /// What is remembered.
+    Memory,
+    /// Skills and commands.
+    Skills,
 }
 
 /// What can be done with an entry. Each has one key, the same in all lists.

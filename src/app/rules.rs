@@ -61,6 +61,7 @@ fn gate_config(ground: &Ground, launch: &Launch, mode: Mode, held: bool) -> Gate
             ground.paths.config_dir.clone(),
             ground.paths.config_file.clone(),
             state_dir.clone(),
+            ground.paths.data_dir.clone(),
         ],
         mode,
         plan: launch.plan,
@@ -106,17 +107,13 @@ pub(super) fn listing(session: &Session) -> Listing {
             Side::Ask => "asks",
             Side::Deny => "refused",
         };
-        let (place, note) = match rule.place {
-            Some(place) => {
-                let note = format!("{}.{} of {place}", "permissions", rule.side.name());
-                (place, note)
-            }
-            None => {
-                let note = "you answered \"always\"; holds in this workspace".to_owned();
-                ("remembered".to_owned(), note)
-            }
+        let remembered = rule.place.is_none();
+        let note = match &rule.place {
+            Some(place) => format!("permissions.{} of {place}", rule.side.name()),
+            None => "you answered \"always\"; holds in this workspace".to_owned(),
         };
-        let id = format!("{} {}", if place == "remembered" { "r" } else { "s" }, rule.text);
+        let place = rule.place.unwrap_or_else(|| "remembered".to_owned());
+        let id = format!("{} {}", if remembered { "r" } else { "s" }, rule.text);
         Entry::new(format!("{id} {}", rule.side.name()), rule.text)
             .column(does)
             .column(place)

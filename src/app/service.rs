@@ -77,6 +77,19 @@ pub enum Request {
     Login(Option<String>),
     /// Forgets the stored key of that provider.
     Logout(String),
+    /// Undoes the last rewind.
+    Redo,
+    /// Remembers a line at once.
+    Remember(String),
+    /// Forgets what was remembered that way last.
+    ForgetLast,
+    /// The text of [`Update::Edit`] as the user left it.
+    Edited {
+        /// Where it belongs.
+        id: EditId,
+        /// The text.
+        text: String,
+    },
     /// Takes one of the offers of [`Update::Setup`].
     Setup(SetupChoice),
     /// Ends everything: aborts the run, stops processes, closes the journal.
@@ -97,6 +110,13 @@ pub enum Update {
         info: Box<ModelInfo>,
         /// How hard it thinks.
         effort: Option<Effort>,
+    },
+    /// The conversation went back to an earlier turn, or forth again.
+    Rewound {
+        /// All of it as it is now.
+        history: Vec<Message>,
+        /// The words that began what is gone; the front end owns them now. Empty for none.
+        draft: String,
     },
     /// The model asks the person. Answered by [`Request::Reply`].
     Question {
@@ -121,6 +141,15 @@ pub enum Update {
     Context(ContextReport),
     /// A list that was asked for, or the one that follows from a pick.
     List(Listing),
+    /// The slash commands that skills make, sorted by name: once a session, and when they change.
+    Skills(Vec<SkillLine>),
+    /// A text for the user's editor; [`Request::Edited`] brings it back.
+    Edit {
+        /// Where it belongs.
+        id: EditId,
+        /// The text as it is.
+        text: String,
+    },
     /// A line for people.
     Notice {
         /// How bad it is.
@@ -132,6 +161,26 @@ pub enum Update {
     Failed(Failure),
     /// Everything is closed; the last update.
     Closed,
+}
+
+/// A slash command that a skill makes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SkillLine {
+    /// Without the slash.
+    pub name: String,
+    /// How the rest is written, for people; may be empty.
+    pub args: String,
+    /// One line for people.
+    pub help: String,
+}
+
+/// Where an edited text belongs: an entry of a list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EditId {
+    /// The list.
+    pub kind: ListKind,
+    /// [`Entry::id`].
+    pub entry: String,
 }
 
 /// A background job as a list shows it.

@@ -8,12 +8,14 @@ use tokio::sync::mpsc;
 use super::build::Session;
 use super::harness::{Application, Started, Taken, asking, gather};
 use super::jobs::{self, JobDesk};
+use super::learn::Learner;
 use super::login::{self, Given, Tried};
+use super::memory::Memory;
 use super::models::{self, Role, notice};
 use super::service::{Failure, Level, ListKind, Request, Setup, SetupChoice, Update};
-use super::{branch, context, lists, served};
+use super::{branch, context, lists, rewind, served};
 use crate::kernel::command::{Command, Mode, Setting};
-use crate::kernel::message::ModelRef;
+use crate::kernel::message::{ModelRef, text_of};
 use crate::model::http::Limits;
 use crate::model::offered::{Offered, offered};
 use crate::model::probe::{Served, probe_local};
@@ -33,6 +35,8 @@ enum Later {
     Window(ModelRef, u64),
     /// A key was tried.
     Tried(Tried),
+    /// So many things of the conversation are kept.
+    Learnt(usize),
 }
 
 /// An open session with what goes on around it.
@@ -41,6 +45,7 @@ struct Sitting<'a> {
     started: &'a mut Started,
     session: Session,
     desk: JobDesk,
+    learner: Learner,
     later: mpsc::UnboundedSender<Later>,
     /// The list of models that may be open.
     listed: Option<ListKind>,
@@ -58,12 +63,14 @@ impl Application {
         let session = self.open(started, mode, resume)?;
         self.tell(Update::Branch(branch::current(&started.ground.cwd)));
         let desk = JobDesk::new(&session, started.ground.settings.config.background.wake);
+        let learner = Learner::new(&session, started.ground.settings.config.memory.extract);
         let (later, mut back) = mpsc::unbounded_channel();
         let mut sitting = Sitting {
             app: self,
             started,
             session,
             desk,
+            learner,
             later,
             listed: None,
             setup: None,
@@ -77,13 +84,15 @@ impl Application {
                     Some(request) => sitting.request(request).await?,
                 },
                 Some(later) = back.recv() => sitting.take(later).await?,
+                () = sitting.learner.due(&sitting.session) => sitting.learn(),
                 () = sitting.desk.next(&sitting.session) => {
                     let lines = jobs::lines(&sitting.session.tools);
                     sitting.app.tell(Update::Jobs(lines));
                 }
             }
         }
-        close(&sitting.session).await;
+        let (learner, events) = (sitting.learner, sitting.app.events.clone());
+        tokio::join!(learner.last_chance(&sitting.session, events), close(&sitting.session));
         Ok(())
     }
 }
@@ -97,8 +106,20 @@ impl Sitting<'_> {
             Request::Loop(command) => {
                 if matches!(command, Command::Prompt { .. }) {
                     self.ask_window(LOADED);
+                    self.learner.prompted();
                 }
-                self.session.agent.send(command);
+                self.send(command);
+            }
+            Request::Remember(text) => self.remember(|memory| memory.remember(&text)),
+            Request::ForgetLast => self.remember(Memory::undo),
+            Request::Edited { id, text } => {
+                self.app.tell(lists::edited(&self.session, &id, &text));
+                self.skills();
+                self.app.tell(Update::List(lists::make(
+                    &self.started.ground,
+                    &self.session,
+                    id.kind,
+                )));
             }
             Request::Jobs => self.app.tell(Update::Jobs(jobs::lines(&self.session.tools))),
             Request::Context => self.app.tell(Update::Context(context::report(&self.session))),
@@ -133,13 +154,20 @@ impl Sitting<'_> {
                 self.reload().await?;
                 self.app.tell(told);
             }
+            Request::Redo => {
+                let told = rewind::redo(&mut self.session).await;
+                self.tell(told);
+            }
             Request::Setup(choice) => self.choose(choice),
             Request::NewSession => {
                 let mode = current_mode(&self.session);
+                self.learn();
                 close(&self.session).await;
                 self.session = self.app.open(self.started, mode, false)?;
                 let wake = self.started.ground.settings.config.background.wake;
                 self.desk = JobDesk::new(&self.session, wake);
+                let on = self.started.ground.settings.config.memory.extract;
+                self.learner = Learner::new(&self.session, on);
                 self.knows_window = false;
                 self.ask_window(Duration::ZERO);
             }
@@ -164,9 +192,54 @@ impl Sitting<'_> {
                 let told = models::take_window(&mut self.session, &model, window);
                 self.tell(told);
             }
+            Later::Learnt(0) => {}
+            Later::Learnt(count) => {
+                let text = format!("{count} new things are remembered; /memory shows them");
+                self.app.tell(notice(Level::Info, &text));
+            }
             Later::Tried(tried) => self.tried(&tried).await?,
         }
         Ok(())
+    }
+
+    /// Words that call a skill may have to wait for what it looks up first.
+    fn send(&self, command: Command) {
+        let said = match &command {
+            Command::Prompt { blocks } => text_of(blocks),
+            Command::Enqueue { text, .. } => text.clone(),
+            _ => String::new(),
+        };
+        let agent = self.session.agent.clone();
+        if !said.is_empty() {
+            self.skills();
+        }
+        match &self.session.knowledge {
+            Some(knowledge) => knowledge.prepared(said, move || agent.send(command)),
+            None => agent.send(command),
+        }
+    }
+
+    /// Tells the front end of skills that have come, changed or gone.
+    fn skills(&self) {
+        if let Some(knowledge) = &self.session.knowledge
+            && let Some(commands) = knowledge.skills.changed()
+        {
+            self.app.tell(Update::Skills(commands));
+        }
+    }
+
+    /// Does something with the memory and tells the line that comes of it.
+    fn remember(&self, work: impl FnOnce(&Memory) -> Result<String, String>) {
+        let memory = self.session.knowledge.as_ref().and_then(|k| k.memory.as_ref());
+        let done = memory.map_or_else(|| Err(lists::MEMORY_IS_OFF.to_owned()), |m| work(m));
+        let (level, text) = match done {
+            Ok(text) => (Level::Info, text),
+            Err(reason) => (Level::Warning, reason),
+        };
+        self.app.tell(notice(level, &text));
+        for text in memory.map(|memory| memory.warnings()).unwrap_or_default() {
+            self.app.tell(notice(Level::Warning, &text));
+        }
     }
 
     fn tell(&self, updates: Vec<Update>) {
@@ -177,6 +250,9 @@ impl Sitting<'_> {
 
     /// Shows a list; what services have to add to a list of models comes as it arrives.
     fn list(&mut self, kind: ListKind) {
+        if kind == ListKind::Skills {
+            self.skills();
+        }
         self.app.tell(Update::List(lists::make(&self.started.ground, &self.session, kind)));
         if !matches!(kind, ListKind::Models | ListKind::SmallModels) || self.session.ready.demo {
             self.listed = None;
@@ -203,6 +279,14 @@ impl Sitting<'_> {
         let probing = probe_local(&env);
         let later = self.later.clone();
         tokio::spawn(async move { later.send(Later::Served(probing.await)) });
+    }
+
+    /// Looks through what was said since the last time, beside everything else.
+    fn learn(&mut self) {
+        let events = self.app.events.clone();
+        let Some(work) = self.learner.work(&self.session, events) else { return };
+        let later = self.later.clone();
+        tokio::spawn(async move { later.send(Later::Learnt(work.await)) });
     }
 
     fn list_again(&self) {

@@ -31,8 +31,10 @@ pub struct Layer {
     pub(super) retry: Retry,
     pub(super) tools: Tools,
     pub(super) sandbox: Sandbox,
+    pub(super) web: Web,
     pub(super) context: Context,
     pub(super) prompt: Prompt,
+    pub(super) memory: Memory,
     pub(super) background: Background,
     pub(super) ui: Ui,
 }
@@ -91,6 +93,15 @@ pub(super) struct Sandbox {
 
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
+pub(super) struct Web {
+    pub(super) allow_hosts: Option<Vec<String>>,
+    pub(super) search_url: Option<String>,
+    pub(super) search_key_env: Option<String>,
+    pub(super) search_header: Option<String>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default)]
 pub(super) struct Context {
     pub(super) result_tokens: Option<NonZeroU32>,
     pub(super) results_tokens: Option<NonZeroU32>,
@@ -100,6 +111,13 @@ pub(super) struct Context {
 #[serde(default)]
 pub(super) struct Prompt {
     pub(super) dynamic: Option<PromptPlace>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub(super) struct Memory {
+    pub(super) enabled: Option<bool>,
+    pub(super) extract: Option<bool>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]

@@ -168,8 +168,10 @@ impl Config {
             retry,
             tools,
             sandbox,
+            web,
             context,
             prompt,
+            memory,
             background,
             ui,
             ..
@@ -203,9 +205,15 @@ impl Config {
         over(&mut self.sandbox.auto_allow, sandbox.auto_allow);
         over(&mut self.sandbox.network, sandbox.network);
         over(&mut self.sandbox.write, sandbox.write);
+        over(&mut self.web.allow_hosts, web.allow_hosts);
+        over_some(&mut self.web.search_url, web.search_url);
+        over_some(&mut self.web.search_key_env, web.search_key_env);
+        over_some(&mut self.web.search_header, web.search_header);
         over(&mut self.context.result_tokens, context.result_tokens.map(NonZeroU32::get));
         over(&mut self.context.results_tokens, context.results_tokens.map(NonZeroU32::get));
         over(&mut self.prompt.dynamic, prompt.dynamic);
+        over(&mut self.memory.enabled, memory.enabled);
+        over(&mut self.memory.extract, memory.extract);
         over(&mut self.background.wake, background.wake);
         over(&mut self.ui.theme, ui.theme);
         over(&mut self.ui.mouse, ui.mouse);

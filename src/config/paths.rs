@@ -48,7 +48,10 @@ impl Paths {
             config_file: config_dir.join("config.toml"),
             log_dir: state_dir.join("log"),
             history_file: state_dir.join("history.jsonl"),
-            data_dir: of(ProjectDirs::data_dir).unwrap_or_else(|| state_dir.join("data")),
+            // Whoever moves the state moves what is remembered too.
+            data_dir: of(ProjectDirs::data_dir)
+                .filter(|_| env.path("CODEBOT_STATE_DIR").is_none())
+                .unwrap_or_else(|| state_dir.join("data")),
             cache_dir: of(ProjectDirs::cache_dir).unwrap_or_else(|| state_dir.join("cache")),
             config_dir,
             state_dir,

@@ -94,10 +94,14 @@ pub struct Config {
     pub tools: ToolConfig,
     /// What holds commands in.
     pub sandbox: SandboxConfig,
+    /// The web.
+    pub web: WebConfig,
     /// What the model sees of a long conversation.
     pub context: ContextConfig,
     /// How the system prompt is put together.
     pub prompt: PromptConfig,
+    /// What is kept over sessions.
+    pub memory: MemoryConfig,
     /// Work beside the run.
     pub background: BackgroundConfig,
     /// The screen.
@@ -197,6 +201,19 @@ impl Default for ToolConfig {
     }
 }
 
+/// `[web]`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WebConfig {
+    /// Hosts on this machine or in private networks that may be fetched from. Default: none.
+    pub allow_hosts: Vec<String>,
+    /// Address of a search service, with `{query}` where the query goes. Default: no search.
+    pub search_url: Option<String>,
+    /// The environment variable that holds its key. Default: no key.
+    pub search_key_env: Option<String>,
+    /// The header that carries the key. Default: `Authorization`, as a bearer token.
+    pub search_header: Option<String>,
+}
+
 /// `[sandbox]`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SandboxConfig {
@@ -268,6 +285,21 @@ pub enum PromptPlace {
     SystemTail,
     /// In front of the user's words, where a service takes one system block only.
     TurnContext,
+}
+
+/// `[memory]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MemoryConfig {
+    /// Whether there is a memory at all. Default: true.
+    pub enabled: bool,
+    /// Whether conversations are searched for things worth keeping. Default: false.
+    pub extract: bool,
+}
+
+impl Default for MemoryConfig {
+    fn default() -> Self {
+        Self { enabled: true, extract: false }
+    }
 }
 
 /// `[background]`.

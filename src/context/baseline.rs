@@ -71,6 +71,11 @@ impl Baseline {
         }
     }
 
+    /// Whether the long texts of a message are cut.
+    pub fn is_shortened(&self, message: &Message) -> bool {
+        self.shortened.contains(message.id())
+    }
+
     /// One message as it is shown. `calls` names the calls of the answer before it.
     pub fn show(
         &self,

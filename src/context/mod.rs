@@ -12,4 +12,5 @@ pub mod micro;
 pub mod project;
 pub mod shown;
 pub mod summary;
+pub mod tell;
 pub mod trim;

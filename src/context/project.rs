@@ -15,6 +15,7 @@ use super::estimate;
 use super::ladder::{self, Breaker};
 use super::shown::Shown;
 use super::summary::Summariser;
+use super::tell::{Teller, Told};
 use crate::kernel::compaction::Compaction;
 use crate::kernel::error::ContextError;
 use crate::kernel::event::Tier;
@@ -93,6 +94,7 @@ pub struct SessionContext {
     pub(super) limits: Limits,
     pub(super) summariser: Summariser,
     pub(super) tasks: OpenTasks,
+    teller: Teller,
     state: Mutex<State>,
 }
 
@@ -104,6 +106,7 @@ pub(super) struct State {
     fast: Option<Arc<[SystemBlock]>>,
     changes: Vec<Compaction>,
     shown: Option<Arc<Shown>>,
+    told: Told,
     /// What services charge for an estimated token, by model.
     ratios: HashMap<ModelRef, f64>,
     /// Windows that services have told.
@@ -150,6 +153,7 @@ impl SessionContext {
             limits: Limits::default(),
             summariser: Summariser::default(),
             tasks: OpenTasks::default(),
+            teller: Teller::default(),
             state: Mutex::new(State { system: said(system), ..State::default() }),
         }
     }
@@ -196,6 +200,13 @@ impl SessionContext {
         self
     }
 
+    /// The same with somebody who says what the user's words bring along.
+    #[must_use]
+    pub fn with_teller(mut self, teller: Teller) -> Self {
+        self.teller = teller;
+        self
+    }
+
     /// The same with the changes that a session began with.
     #[must_use]
     pub fn with_changes(self, changes: Vec<Compaction>) -> Self {
@@ -218,6 +229,7 @@ impl SessionContext {
         let mut state = self.lock();
         let system = state.system(view.tier);
         let fixed = estimate::system(&system) + estimate::tools(view.tools);
+        state.told.follow(&self.teller, history);
         let shown = state.follow(history, self.limits.result);
         state.learn(history);
         let model = &view.model.model;
@@ -262,11 +274,14 @@ impl State {
         let shown = match self.shown.take().filter(|shown| shown.fits(history)) {
             Some(mut shown) => {
                 if shown.is_behind(history) {
-                    Arc::make_mut(&mut shown).extend(history, cap);
+                    Arc::make_mut(&mut shown).extend(history, cap, &self.told);
                 }
                 shown
             }
-            None => Arc::new(Shown::of(Baseline::of(&self.changes, history), history, cap)),
+            None => {
+                let base = Baseline::of(&self.changes, history);
+                Arc::new(Shown::of(base, history, cap, &self.told))
+            }
         };
         self.shown = Some(Arc::clone(&shown));
         shown
@@ -334,6 +349,9 @@ impl Context for SessionContext {
     fn adopt(&self, compaction: &Compaction) {
         let mut state = self.lock();
         state.changes.push(compaction.clone());
+        if compaction.summary.is_some() {
+            state.told.forget_sight();
+        }
         state.forget_view();
         state.watch.compacted();
     }

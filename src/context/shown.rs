@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::baseline::Baseline;
+use super::tell::Told;
 use super::{estimate, micro};
 use crate::kernel::message::{CallId, Message};
 
@@ -31,13 +32,13 @@ pub struct Shown {
 
 impl Shown {
     /// The view of `history`.
-    pub fn of(base: Baseline, history: &[Arc<Message>], cap: u64) -> Self {
+    pub fn of(base: Baseline, history: &[Arc<Message>], cap: u64, told: &Told) -> Self {
         let mut shown = Self { taken: base.start, base, ..Self::default() };
         for message in shown.base.head(history) {
             shown.push(message);
         }
         shown.head = shown.messages.len();
-        shown.extend(history, cap);
+        shown.extend(history, cap, told);
         shown
     }
 
@@ -60,7 +61,7 @@ impl Shown {
     }
 
     /// Takes in what is new at the end of `history`.
-    pub fn extend(&mut self, history: &[Arc<Message>], cap: u64) {
+    pub fn extend(&mut self, history: &[Arc<Message>], cap: u64, told: &Told) {
         for message in history.get(self.taken..).unwrap_or_default() {
             if let Message::Assistant(answer) = &**message {
                 for call in answer.calls() {
@@ -68,7 +69,8 @@ impl Shown {
                 }
             }
             let shown = self.base.show(message, &self.calls, cap);
-            self.push(shown);
+            // A text that was cut has made its point: what it brought along goes first.
+            self.push(if self.base.is_shortened(message) { shown } else { told.put(shown) });
             self.last = Some(Arc::clone(message));
         }
         self.taken = self.taken.max(history.len());

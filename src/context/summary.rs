@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 
-use super::{estimate, micro, trim};
+use super::{estimate, micro, tell, trim};
 use crate::kernel::error::{ModelError, ModelErrorKind};
 use crate::kernel::message::{Block, Message, MessageId, Origin, Timestamp, Usage, UserMessage};
 use crate::kernel::ports::{
@@ -193,7 +193,10 @@ fn transcript(messages: &[Arc<Message>]) -> Vec<String> {
         match &**message {
             // An earlier summary and a person's words are not shortened.
             Message::User(user) => {
-                let text = crate::kernel::message::text_of(&user.blocks);
+                // What a message brought along is told anew, never summed up.
+                let own: Vec<Block> =
+                    user.blocks.iter().filter(|block| !tell::is_told(block)).cloned().collect();
+                let text = crate::kernel::message::text_of(&own);
                 line = format!("User: {}", trim::middle_out(&text, 4 * QUOTE, 2 * QUOTE));
             }
             Message::Assistant(answer) => {

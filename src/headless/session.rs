@@ -148,7 +148,10 @@ impl Driver {
             | Update::Jobs(_)
             | Update::Context(_)
             | Update::List(_)
+            | Update::Skills(_)
+            | Update::Edit { .. }
             | Update::Model { .. }
+            | Update::Rewound { .. }
             | Update::QuestionClosed { .. }
             | Update::SetupDone => Ok(()),
             Update::Notice { level, text } => {

@@ -26,6 +26,7 @@ use super::state::{Active, Control, Shared};
 mod discard;
 mod hold;
 
+pub use discard::taken_from;
 pub use hold::{Hold, Injected, Refused};
 
 /// When a tool call may start.

@@ -352,6 +352,8 @@ pub enum Purpose {
     Compact,
     /// What other agents did on the model's behalf.
     Child,
+    /// Looking for what is worth remembering.
+    Memory,
 }
 
 /// Why a run ended.

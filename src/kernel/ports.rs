@@ -9,6 +9,7 @@ use futures_util::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
+use super::checkpoint::Change;
 use super::command::HunkChoice;
 use super::compaction::Compaction;
 use super::error::{ContextError, JournalError, ToolError};
@@ -403,6 +404,20 @@ pub enum Record {
         /// How hard it thinks; absent for its own default.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         effort: Option<Effort>,
+    },
+    /// Files became others.
+    Checkpoint {
+        /// Which, and what they were.
+        changes: Vec<Change>,
+    },
+    /// The user went back to an earlier turn, or forth again.
+    Rewind {
+        /// Messages that are no part of the conversation any more.
+        taken: Vec<MessageId>,
+        /// Messages that are part of it again.
+        given: Vec<MessageId>,
+        /// Files that are about to be put back.
+        changes: Vec<Change>,
     },
     /// Planning was switched on or off.
     Planning {

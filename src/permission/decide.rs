@@ -249,12 +249,11 @@ impl PermissionGate {
 
     fn shell(&self, command: &str, workdir: &Path, mode: Mode, memory: &Remembered) -> Step {
         let line = self.line(command, workdir);
-        let mut step = match spoken_of(&self.deny, &line) {
-            Some(rule) => Step::denied_by(rule, String::new()),
-            None => {
-                let step = self.judged_line(command, &line, mode, memory);
-                asked_by(spoken_of(&self.ask, &line), step)
-            }
+        let mut step = if let Some(rule) = spoken_of(&self.deny, &line) {
+            Step::denied_by(rule, String::new())
+        } else {
+            let step = self.judged_line(command, &line, mode, memory);
+            asked_by(spoken_of(&self.ask, &line), step)
         };
         step.parts = self.explained(&line, memory);
         step
@@ -371,6 +370,21 @@ impl PermissionGate {
     }
 }
 
+impl PermissionGate {
+    /// Whether a command line is known to only look.
+    pub fn only_looks(&self, command: &str, workdir: &Path) -> bool {
+        let setting = shell::Setting { places: &self.places, suspect_path: &self.suspect_path };
+        shell::judge(command, workdir, &setting).class == Class::ReadOnly
+    }
+
+    /// Whether the sandbox stands in for a question: the line was understood, the user wants it so,
+    /// and writes in the workspace run unasked anyway.
+    fn is_held(&self, line: &Judgement, mode: Mode) -> bool {
+        let understood = line.class == Class::Other && line.simple;
+        self.held && mode == Mode::AcceptEdits && !self.careful && understood
+    }
+}
+
 /// The rule that closes a line: by a command in it, or by a file that it touches.
 fn spoken_of<'r>(rules: &'r [Rule], line: &Judgement) -> Option<&'r Rule> {
     rules.iter().find(|rule| {
@@ -397,15 +411,6 @@ fn asked_by(rule: Option<&Rule>, mut step: Step) -> Step {
         step.by = format!("ask rule {}", rule.text());
     }
     step
-}
-
-impl PermissionGate {
-    /// Whether the sandbox stands in for a question: the line was understood, the user wants it so,
-    /// and writes in the workspace run unasked anyway.
-    fn is_held(&self, line: &Judgement, mode: Mode) -> bool {
-        let understood = line.class == Class::Other && line.simple;
-        self.held && mode == Mode::AcceptEdits && !self.careful && understood
-    }
 }
 
 fn allowed_by(rule: &Rule) -> String {

@@ -102,12 +102,14 @@ struct Remembered {
     rules: Vec<Rule>,
     /// Rules of the project that the user agreed to.
     trusted: Vec<Rule>,
+    /// Rules that hold for one request only; not saved.
+    granted: Vec<Rule>,
 }
 
 impl Remembered {
-    /// What the user let through, in questions or by trust.
+    /// What the user let through, in questions, by trust or for this request.
     fn all(&self) -> impl Iterator<Item = &Rule> {
-        self.rules.iter().chain(&self.trusted)
+        self.rules.iter().chain(&self.trusted).chain(&self.granted)
     }
 }
 
@@ -152,7 +154,7 @@ impl PermissionGate {
             careful,
             held: config.held,
             mode: RwLock::new(config.mode),
-            remembered: Mutex::new(Remembered { store, rules, trusted }),
+            remembered: Mutex::new(Remembered { store, rules, trusted, granted: Vec::new() }),
             audit: Arc::new(Audit::new(config.audit)),
             warnings,
             places,
@@ -181,6 +183,21 @@ impl PermissionGate {
             memory.store.clone()
         };
         store.save(&[], &[rule.to_owned()]).map_err(GateError)
+    }
+
+    /// Lets these rules run unasked until [`Self::withdraw`]: those of a skill that is being
+    /// followed. Everything that is stronger than an allow rule stays stronger. Returns a line for
+    /// each that can't be read.
+    pub fn grant(&self, rules: &[String]) -> Vec<String> {
+        let mut warnings = Vec::new();
+        let parsed = known::read(rules, Side::Allow, self.anchor(), &[], &mut warnings);
+        self.memory().granted.extend(parsed);
+        warnings
+    }
+
+    /// Takes back what was granted.
+    pub fn withdraw(&self) {
+        self.memory().granted.clear();
     }
 
     fn anchor(&self) -> Anchor<'_> {

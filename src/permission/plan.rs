@@ -92,18 +92,16 @@ impl PermissionGate {
             Access::Read(path) | Access::Write(path) => self.places.shown(path),
             Access::Shell { command, .. } => command.clone(),
             Access::Network(address) => address.clone(),
-            Access::Unconfined => "outside of the sandbox".to_owned(),
+            Access::Unconfined => "a command outside the sandbox".to_owned(),
         })
     }
 
     fn looks(&self, access: &Access) -> bool {
         match access {
-            Access::Read(_) => true,
-            Access::Write(path) => self.places.place(path, Use::Write) == Place::InternalWrite,
             // Looking something up is a look; the mode has its say.
-            Access::Network(_) => true,
-            // The line itself is judged beside it.
-            Access::Unconfined => true,
+            Access::Read(_) | Access::Network(_) => true,
+            Access::Write(path) => self.places.place(path, Use::Write) == Place::InternalWrite,
+            Access::Unconfined => false,
             Access::Shell { command, workdir } => {
                 self.line(command, workdir).class == Class::ReadOnly
             }

@@ -5,11 +5,12 @@
 use std::fmt::Write as _;
 
 use super::instructions::Instruction;
+use super::recall::{self, Known};
 use crate::kernel::message::Timestamp;
 use crate::kernel::ports::SystemBlock;
 
 /// Tags that carry meaning in prompts and messages; text from outside must not open or close them.
-const TAGS: [&str; 10] = [
+const TAGS: [&str; 18] = [
     "agent",
     "soul",
     "identity",
@@ -18,6 +19,14 @@ const TAGS: [&str; 10] = [
     "available_skills",
     "instructions",
     "session",
+    "scheduled_tasks",
+    "memory_context",
+    "user_profile",
+    "behavioral_guidelines",
+    "relevant_skills",
+    "recalled_notes",
+    "turn_context",
+    "conversation-summary",
     "background-notifications",
     "system-reminder",
 ];
@@ -29,6 +38,10 @@ pub struct PromptInput {
     pub instructions: Vec<Instruction>,
     /// Facts of the session.
     pub session: SessionFacts,
+    /// What is known when the session begins.
+    pub known: Known,
+    /// Tasks that are scheduled, one line each.
+    pub scheduled: Vec<String>,
     /// The user's own text in place of ours.
     pub replace: Option<String>,
     /// The user's own text after ours.
@@ -70,12 +83,40 @@ pub enum SectionKind {
     Protocols,
     /// How tools are used.
     Tools,
+    /// Names of skills.
+    Skills,
     /// The user's own words in place of ours or after them.
     Own,
     /// One instruction file.
     Instructions,
-    /// Facts of the session; not in the stable half.
+    /// Facts of the session; not in the stable half, and neither is what follows.
     Session,
+    /// Tasks that are scheduled.
+    Scheduled,
+    /// Facts and notes.
+    Memory,
+    /// Who the user is.
+    Profile,
+    /// Rules of work.
+    Guidelines,
+    /// Skills that the user's words call for.
+    Relevant,
+}
+
+impl SectionKind {
+    /// Whether it is the same in every session of a project for as long as its files are.
+    fn is_stable(self) -> bool {
+        matches!(
+            self,
+            Self::Soul
+                | Self::Identity
+                | Self::Protocols
+                | Self::Tools
+                | Self::Skills
+                | Self::Own
+                | Self::Instructions
+        )
+    }
 }
 
 /// A part of the prompt.
@@ -110,31 +151,40 @@ pub fn sections(input: &PromptInput) -> Vec<Section> {
             .map(|(kind, tag, text)| Section { kind, text: tagged(tag, text.trim()) })
             .collect(),
     };
+    all.extend(input.known.list_of_skills());
     all.extend(own(&input.append));
     let files = input.instructions.iter().filter(|file| !file.text.trim().is_empty());
     all.extend(
         files.map(|file| Section { kind: SectionKind::Instructions, text: instruction(file) }),
     );
     all.push(Section { kind: SectionKind::Session, text: session(&input.session) });
+    all.extend(recall::scheduled(&input.scheduled));
+    all.extend(input.known.sections());
     all
 }
 
 /// The blocks for the service: the stable half, cached, then the session's half.
 pub fn system_blocks(input: &PromptInput) -> Vec<SystemBlock> {
-    let (session, stable): (Vec<_>, Vec<_>) =
-        sections(input).into_iter().partition(|section| section.kind == SectionKind::Session);
-    vec![
-        SystemBlock { text: joined(&stable), cache: true },
-        SystemBlock { text: joined(&session), cache: false },
-    ]
+    blocks(sections(input))
 }
 
-/// The blocks for a quick look: who it is and where, nothing else.
+/// The blocks for a quick look: who it is, where, and the little that is always of use.
 pub fn fast_blocks(input: &PromptInput) -> Vec<SystemBlock> {
-    let (session, rest): (Vec<_>, Vec<_>) =
-        sections(input).into_iter().partition(|section| section.kind == SectionKind::Session);
-    let kept = [SectionKind::Soul, SectionKind::Identity, SectionKind::Own];
-    let stable: Vec<_> = rest.into_iter().filter(|section| kept.contains(&section.kind)).collect();
+    let brief = PromptInput {
+        known: input.known.brief(),
+        scheduled: Vec::new(),
+        instructions: Vec::new(),
+        ..input.clone()
+    };
+    let left_out = [SectionKind::Protocols, SectionKind::Tools];
+    let mut all = sections(&brief);
+    all.retain(|section| !left_out.contains(&section.kind));
+    blocks(all)
+}
+
+fn blocks(sections: Vec<Section>) -> Vec<SystemBlock> {
+    let (stable, session): (Vec<_>, Vec<_>) =
+        sections.into_iter().partition(|section| section.kind.is_stable());
     vec![
         SystemBlock { text: joined(&stable), cache: true },
         SystemBlock { text: joined(&session), cache: false },

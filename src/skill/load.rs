@@ -203,6 +203,9 @@ fn files(folder: &Folder) -> Vec<PathBuf> {
 }
 
 fn read(path: &Path, folder: &Folder) -> Result<Skill, String> {
+    if folder.source == Source::Project && !is_inside(path, folder) {
+        return Err("it leads out of the project".to_owned());
+    }
     let size = fs::metadata(path).map_err(|error| error.to_string())?.len();
     if size > MAX_BYTES {
         return Err(format!("it has more than {} KB", MAX_BYTES / 1024));
@@ -212,6 +215,16 @@ fn read(path: &Path, folder: &Folder) -> Result<Skill, String> {
     let named = if is_skill_file { path.parent().unwrap_or(path) } else { path };
     let stem = named.file_stem().unwrap_or_default().to_string_lossy();
     parse(&text, &stem, (Some(path.to_owned()), folder.source, folder.holds))
+}
+
+/// Whether the file really lies in the place that the folder belongs to: nobody's link makes us read
+/// something else.
+fn is_inside(path: &Path, folder: &Folder) -> bool {
+    let root = folder.path.parent().and_then(Path::parent).unwrap_or(&folder.path);
+    match (fs::canonicalize(path), fs::canonicalize(root)) {
+        (Ok(path), Ok(root)) => path.starts_with(root),
+        _ => false,
+    }
 }
 
 /// The skill that a file describes; `stem` is its name when it gives none.

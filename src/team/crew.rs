@@ -96,6 +96,8 @@ impl Crew {
             ));
         }
         let (kind, mut notes) = self.kind(errand.agent.as_deref());
+        let model = errand.model.clone().or_else(|| kind.model.clone());
+        let kind = &AgentKind { model, ..kind.clone() };
         let number = self.shared.next.fetch_add(1, Ordering::Relaxed);
         let name = Name { id: format!("agent-{number}"), kind: kind.name.clone() };
         let _place = tokio::select! {

@@ -13,10 +13,12 @@ use super::delegate::Delegates;
 use super::environment::Environment;
 use super::jobs::Jobs;
 use super::mask::Mask;
+use super::memory::Memories;
 use super::paths;
 use super::process::Processes;
+use super::skill::Shelf;
 use super::stamps::Stamps;
-use super::{Closed, ToolsConfig};
+use super::{Closed, ToolsConfig, Web};
 
 /// The shared place of work.
 #[derive(Debug)]
@@ -43,10 +45,16 @@ pub struct Bench {
     pub processes: Arc<Processes>,
     /// What goes on in the background.
     pub jobs: Arc<Jobs>,
+    /// What of the web may be reached.
+    pub web: Web,
     /// Who asks the user.
     pub asks: Option<Arc<dyn Asks>>,
     /// Who runs agents.
     pub team: Option<Arc<dyn Delegates>>,
+    /// Who keeps things over sessions.
+    pub memory: Option<Arc<dyn Memories>>,
+    /// Who knows skills.
+    pub skills: Option<Arc<dyn Shelf>>,
 }
 
 impl Bench {
@@ -64,8 +72,11 @@ impl Bench {
             stamps: Arc::default(),
             processes: Arc::default(),
             jobs: Arc::default(),
+            web: config.web,
             asks: config.asks,
             team: config.team,
+            memory: config.memory,
+            skills: config.skills,
         }
     }
 

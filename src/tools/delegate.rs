@@ -23,6 +23,8 @@ pub trait Delegates: Send + Sync + Debug {
 pub struct Errand {
     /// Which kind of agent; the default kind when absent.
     pub agent: Option<String>,
+    /// `provider/model` in place of the kind's own.
+    pub model: Option<String>,
     /// What to do, all that the agent is told.
     pub task: String,
     /// Whether it goes on beside the run: nobody can be asked then.

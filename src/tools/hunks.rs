@@ -63,7 +63,7 @@ pub fn choose(old: &str, new: &str, choices: &[HunkChoice]) -> (String, Vec<Stri
 #[cfg(test)]
 mod tests {
     use super::*;
-    use HunkChoice::{Edit, Keep, Reject};
+    use crate::kernel::command::HunkChoice::{Edit, Keep, Reject};
 
     fn texts() -> (String, String) {
         let old: String = (1..=30).map(|n| format!("line {n}\n")).collect();

@@ -2,6 +2,7 @@
 //! them, and [`Tools`], which answers the kernel's `Toolbox` port from that table. It decides
 //! nothing about permission: whoever calls [`Toolbox::run`] has asked the gate before.
 
+pub mod address;
 pub mod ask;
 pub mod bash;
 pub mod bench;
@@ -12,9 +13,11 @@ pub mod compress;
 pub mod confine;
 pub mod delegate;
 pub mod diff;
+pub mod download;
 pub mod edit;
 pub mod environment;
 pub mod exit_plan_mode;
+pub mod fetch;
 pub mod files;
 pub mod find_tools;
 pub mod glob;
@@ -25,16 +28,21 @@ pub mod kind;
 pub mod list;
 pub mod mask;
 pub mod matching;
+pub mod memory;
 pub mod notebook;
 pub mod output;
 pub mod paths;
 pub mod picture;
+mod policy;
 pub mod process;
 pub mod read;
+pub mod readable;
 pub mod reference;
 pub mod replace;
+mod row;
 pub mod schema;
 pub mod setting;
+pub mod skill;
 pub mod stamps;
 pub mod subagent;
 pub mod task_list;
@@ -44,6 +52,7 @@ pub mod todo;
 pub mod validate;
 pub mod walk;
 pub mod watch;
+pub mod web_search;
 pub mod write;
 
 use std::fmt::Debug;
@@ -70,7 +79,9 @@ use crate::kernel::ports::{
 use bench::Bench;
 use compress::Compressor;
 use jobs::Jobs;
-pub use setting::{Closed, ToolsConfig};
+use policy::{Length, Reuse};
+use row::{PreviewFuture, Row};
+pub use setting::{Closed, ToolsConfig, Web};
 
 /// One kind of call the model can make.
 pub trait Tool {
@@ -120,95 +131,6 @@ pub struct Kept {
     pub notes: Vec<String>,
 }
 
-type PreviewFuture<'a> = BoxFuture<'a, Result<Option<Preview>, ToolError>>;
-
-/// One row of the table: a tool without its types.
-struct Row {
-    name: &'static str,
-    traits: ToolTraits,
-    description: &'static str,
-    /// What becomes of a long result.
-    length: Length,
-    /// Whether and how long a result may answer the same question again.
-    reuse: Reuse,
-    schema: fn() -> Value,
-    access: fn(&Bench, &Value) -> Vec<Access>,
-    preview: for<'a> fn(&'a Bench, &'a CallId, Value) -> PreviewFuture<'a>,
-    run: for<'a> fn(&'a Bench, Value, Job) -> BoxFuture<'a, ToolOutcome>,
-}
-
-impl Row {
-    const fn of<T: Tool + 'static>(
-        name: &'static str,
-        traits: ToolTraits,
-        description: &'static str,
-    ) -> Self {
-        Self {
-            name,
-            traits,
-            description,
-            length: Length::Cap,
-            reuse: Reuse::Never,
-            schema: schema::of::<T::Args>,
-            access: |bench, args| {
-                parse::<T::Args>(args.clone())
-                    .map_or_else(|_| Vec::new(), |args| T::access(bench, &args))
-            },
-            preview: |bench, id, args| {
-                Box::pin(async move { T::preview(bench, id, parse(args)?).await })
-            },
-            run: |bench, args, job| {
-                Box::pin(async move {
-                    match parse(args) {
-                        Ok(args) => T::run(bench, args, job).await,
-                        Err(error) => ToolOutcome::failed(&error),
-                    }
-                })
-            },
-        }
-    }
-
-    /// The result may answer the same question again.
-    const fn reusable(mut self, reuse: Reuse) -> Self {
-        self.reuse = reuse;
-        self
-    }
-
-    /// Another way with long results than to cap them.
-    const fn when_long(mut self, length: Length) -> Self {
-        self.length = length;
-        self
-    }
-}
-
-/// What becomes of a long result on its way to the model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Length {
-    /// It is handed on as it is; its tool has caps of its own.
-    Verbatim,
-    /// Beginning and end, and the whole in a file.
-    Cap,
-    /// The same, but a good one is made short by the small model, when there is one. The tool has
-    /// caps of its own.
-    Summarize,
-}
-
-/// How long a result may answer the same question again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Reuse {
-    /// Every call runs.
-    Never,
-    /// Within its turn.
-    Turn,
-    /// As long as the file it came from is the same.
-    SameFile,
-}
-
-fn parse<T: DeserializeOwned>(args: Value) -> Result<T, ToolError> {
-    serde_json::from_value(args)
-        .map_err(|error| ToolError::new("InvalidArguments", error.to_string()))
-}
-
 const LOOK: ToolTraits = ToolTraits::new(Capability::Read, true, Interrupt::Cancel);
 const CHANGE: ToolTraits = ToolTraits::new(Capability::Write, false, Interrupt::Finish);
 const SHELL: ToolTraits = ToolTraits::new(Capability::Shell, false, Interrupt::Finish);
@@ -238,10 +160,18 @@ static TABLE: &[Row] = &[
         .when_long(Length::Verbatim),
     Row::of::<task_list::TaskList>("task_list", OWN, text!("task_list")),
     Row::of::<task_stop::TaskStop>("task_stop", OWN, text!("task_stop")),
-    Row::of::<exit_plan_mode::ExitPlanMode>(EXIT_PLAN, OWN.exclusive(), text!("exit_plan_mode")),
+    Row::of::<fetch::WebFetch>("web_fetch", WEB, text!("web_fetch")).when_long(Length::Summarize),
+    Row::of::<web_search::WebSearch>(WEB_SEARCH, WEB, text!("web_search")),
     Row::of::<todo::TodoWrite>("todo_write", NOTE, text!("todo_write")),
     Row::of::<ask::AskUser>(ASK_USER, ASK, text!("ask_user")).when_long(Length::Verbatim),
+    Row::of::<exit_plan_mode::ExitPlanMode>(EXIT_PLAN, OWN.exclusive(), text!("exit_plan_mode")),
     Row::of::<subagent::Subagent>(SUBAGENT, HAND_OVER, text!("subagent")),
+    Row::of::<skill::Skill>(SKILL, HAND_OVER, text!("skill")).when_long(Length::Verbatim),
+    Row::of::<memory::Save>("memory_save", OWN, text!("memory_save")),
+    Row::of::<memory::Search>("memory_search", OWN, text!("memory_search")),
+    Row::of::<memory::Forget>("memory_forget", OWN, text!("memory_forget")),
+    Row::of::<memory::Read>("memory_read", OWN, text!("memory_read")),
+    Row::of::<memory::Write>("memory_write", OWN, text!("memory_write")),
 ];
 
 /// One list after the other.
@@ -249,10 +179,19 @@ const NOTE: ToolTraits = ToolTraits::new(Capability::Internal, false, Interrupt:
 /// A person is asked one thing at a time.
 const ASK: ToolTraits = ToolTraits::new(Capability::Internal, false, Interrupt::Cancel).exclusive();
 
+/// Changes nothing here and nothing there.
+const WEB: ToolTraits = ToolTraits::new(Capability::Network, true, Interrupt::Cancel);
+
+/// The tool that needs a search service.
+const WEB_SEARCH: &str = "web_search";
 /// The tool that needs somebody to ask.
 const ASK_USER: &str = "ask_user";
 /// The tool that needs somebody who runs agents.
 const SUBAGENT: &str = "subagent";
+/// The tool that needs skills.
+const SKILL: &str = "skill";
+/// How the tools begin that need a memory.
+const MEMORY: &str = "memory_";
 
 /// The rows as the model is told about them, made once per process.
 static SPECS: LazyLock<Arc<[ToolSpec]>> = LazyLock::new(|| {
@@ -302,10 +241,13 @@ impl Tools {
 
     fn offers(&self, name: &str) -> bool {
         let wanted = self.only.as_ref().is_none_or(|only| only.iter().any(|one| one == name));
+        let bench = &self.bench;
         let served = match name {
-            SUBAGENT => self.bench.team.is_some(),
-            ASK_USER => self.bench.asks.is_some(),
-            _ => true,
+            SUBAGENT => bench.team.is_some(),
+            WEB_SEARCH => bench.web.search.is_some(),
+            ASK_USER => bench.asks.is_some(),
+            SKILL => bench.skills.is_some(),
+            name => bench.memory.is_some() || !name.starts_with(MEMORY),
         };
         wanted && served
     }
@@ -325,6 +267,11 @@ impl Tools {
     /// Keeps a further secret out of every result from now on.
     pub fn hide(&self, secret: String) {
         self.bench.mask.learn(vec![secret]);
+    }
+
+    /// Forgets which files were read: the conversation in which it was done is another one now.
+    pub fn forget_reads(&self) {
+        self.bench.stamps.clear();
     }
 
     /// Makes a good result short, when it is long.
@@ -360,10 +307,17 @@ impl Tools {
             // Details are shown and stored, so they are no place for a secret either.
             diff::texts(diff).for_each(|text| self.bench.mask.hide(text));
         }
+        // Without a small model what would be summarised is capped.
+        let ready = self.compressor.as_ref().is_some_and(Compressor::is_ready);
+        let capped = match row.length {
+            Length::Cap => true,
+            Length::Summarize => !ready || outcome.status != CallStatus::Ok,
+            Length::Verbatim => false,
+        };
         for block in &mut outcome.blocks {
             let Block::Text { text } = block else { continue };
             self.bench.mask.hide(text);
-            if row.length == Length::Cap && text.len() > output::LIMIT {
+            if capped && text.len() > output::LIMIT {
                 *text = output::limited(text, &self.bench.spill_dir, row.name, id);
             }
         }
@@ -474,7 +428,8 @@ impl Toolbox for Tools {
                 aside: aside.clone(),
                 kept: Arc::clone(&kept),
             };
-            let of = args.get("command").and_then(Value::as_str).unwrap_or(row.name).to_owned();
+            let named = ["command", "url"].iter().find_map(|key| args.get(*key)?.as_str());
+            let of = named.unwrap_or(row.name).to_owned();
             let outcome = (row.run)(&self.bench, args, job).await;
             let outcome = self.finish(row, &call.id, outcome);
             match &self.compressor {

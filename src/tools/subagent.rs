@@ -153,7 +153,7 @@ struct Order {
 
 impl Order {
     fn errand(&self, task: String) -> Errand {
-        Errand { agent: self.agent.clone(), task, background: self.background }
+        Errand { agent: self.agent.clone(), model: None, task, background: self.background }
     }
 
     async fn run(&self, form: Form, watch: Watcher) -> Report {

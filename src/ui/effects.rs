@@ -23,7 +23,10 @@ impl Shell {
             Effect::Copy(text) => drop(self.screen.copy(&text)),
             Effect::Redraw => self.screen.invalidate(),
             Effect::Bell => drop(self.screen.bell()),
-            Effect::Editor(text) => self.edit(text).await,
+            Effect::Editor(text) => self.edit(text, Msg::Edited).await,
+            Effect::EditEntry(id, text) => {
+                self.edit(text, |edited| Msg::EditedEntry(id, edited)).await;
+            }
             Effect::SaveHistory(text) => self.save_history(text),
             Effect::Suspend => self.suspend().await,
             Effect::Leave(exit) => self.exit = Some(exit),
@@ -55,7 +58,7 @@ impl Shell {
     }
 
     /// Gives the terminal to the editor. What the run reports meanwhile is taken in, not drawn.
-    async fn edit(&mut self, text: String) {
+    async fn edit(&mut self, text: String, told: impl FnOnce(Result<String, String>) -> Msg) {
         self.reader.pause();
         self.screen.release();
         let command = self.options.editor.clone().unwrap_or_else(|| "vi".to_owned());
@@ -67,7 +70,11 @@ impl Shell {
             return;
         }
         if let Some(edited) = edited {
-            let _none = self.change(Msg::Edited(edited));
+            for effect in self.change(told(edited)) {
+                if let Effect::Request(request) = effect {
+                    self.front.handle.request(request);
+                }
+            }
         }
         let _none = self.change(Msg::Resumed);
     }

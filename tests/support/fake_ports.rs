@@ -149,6 +149,8 @@ impl FakeJournal {
             | Record::TakenBack { .. }
             | Record::Compaction { .. }
             | Record::Switched { .. }
+            | Record::Checkpoint { .. }
+            | Record::Rewind { .. }
             | Record::Planning { .. }
             | Record::CompactionUndone { .. } => None,
         };
@@ -184,6 +186,8 @@ impl Journal for FakeJournal {
                 Record::Switched { model, .. } => format!("switched {model}"),
                 Record::Planning { on, .. } => format!("planning {on}"),
                 Record::CompactionUndone { .. } => "undone".to_owned(),
+                Record::Checkpoint { .. } => "checkpoint".to_owned(),
+                Record::Rewind { .. } => "rewind".to_owned(),
             });
             self.records.lock().unwrap().push((record.clone(), durability));
             Ok(())

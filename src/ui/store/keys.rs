@@ -12,6 +12,7 @@ use super::picker;
 use super::plan;
 use super::question;
 use super::queue;
+use super::rewind;
 use super::send::{
     answer_trust, command, go_on_after, next_mode, open_list, open_queue, stop, submit, take_back,
 };
@@ -283,7 +284,7 @@ fn enter(store: &mut Store, out: &mut Vec<Effect>) {
 }
 
 fn tab(store: &mut Store, out: &mut Vec<Effect>) {
-    if let Some(row) = store.menu.chosen(store.composer.slash_word()) {
+    if let Some(row) = store.menu.chosen(store.composer.slash_word(), &store.skills) {
         let space = if row.args.is_empty() { "" } else { " " };
         store.composer.set(&format!("/{}{space}", row.name));
     } else if store.activity.is_busy() || store.phase == Phase::Starting {
@@ -292,7 +293,7 @@ fn tab(store: &mut Store, out: &mut Vec<Effect>) {
 }
 
 fn escape(store: &mut Store, out: &mut Vec<Effect>) {
-    if !store.menu.rows(store.composer.slash_word()).is_empty() {
+    if !store.menu.rows(store.composer.slash_word(), &store.skills).is_empty() {
         store.menu.dismiss();
     } else if store.activity.is_busy() {
         stop(store, out);
@@ -301,11 +302,12 @@ fn escape(store: &mut Store, out: &mut Vec<Effect>) {
         take_back(store, &pending);
     } else {
         store.scroll.end();
+        rewind::escaped(store, out);
     }
 }
 
 fn up(store: &mut Store) {
-    if store.menu.step(false, store.composer.slash_word()) {
+    if store.menu.step(false, store.composer.slash_word(), &store.skills) {
         return;
     }
     if store.composer.is_empty() && store.activity.is_busy() && !store.queue.is_empty() {
@@ -324,7 +326,7 @@ fn up(store: &mut Store) {
 }
 
 fn down(store: &mut Store) {
-    if store.menu.step(true, store.composer.slash_word()) {
+    if store.menu.step(true, store.composer.slash_word(), &store.skills) {
         return;
     }
     let text = store.composer.text();

@@ -89,6 +89,7 @@ impl Ledger {
                     Purpose::Compress => self.spend("summaries of long output", entry),
                     Purpose::Compact => self.spend("summaries of the conversation", entry),
                     Purpose::Child => self.spend("agents", entry),
+                    Purpose::Memory => self.spend("memory", entry),
                 }
             }
             Event::MessageEnd { message: Message::Assistant(answer) } => {

@@ -19,6 +19,8 @@ pub mod picker;
 mod plan;
 pub mod question;
 pub mod queue;
+pub mod remember;
+pub mod rewind;
 pub mod rows;
 pub mod scroll;
 pub mod send;
@@ -28,7 +30,7 @@ pub mod status;
 pub mod todos;
 pub mod transcript;
 
-use crate::app::service::{Level, Request, Update};
+use crate::app::service::{EditId, Level, Request, SkillLine, Update};
 use crate::kernel::event::{Event, QueueItem};
 
 use self::activity::{Activity, Run, SPINNER_MS};
@@ -79,6 +81,8 @@ pub enum Msg {
     History(Vec<String>),
     /// The editor is done.
     Edited(Result<String, String>),
+    /// The editor is done with an entry of a list.
+    EditedEntry(EditId, Result<String, String>),
     /// A line for people from carrying out an effect.
     Notice(Level, String),
     /// Colours of a block are ready.
@@ -98,6 +102,8 @@ pub enum Effect {
     Copy(String),
     /// Let the user edit this.
     Editor(String),
+    /// Let the user edit an entry of a list.
+    EditEntry(EditId, String),
     /// Append this to the history file.
     SaveHistory(String),
     /// Draw every cell again.
@@ -161,6 +167,8 @@ pub struct Store {
     pub composer: Composer,
     /// The menu over it.
     pub menu: Menu,
+    /// Slash commands that skills make.
+    pub skills: Vec<SkillLine>,
     /// Earlier prompts.
     pub history: History,
     /// The panel the user opened.
@@ -198,6 +206,7 @@ pub struct Store {
     asked: Option<String>,
     last_key_ms: Option<u64>,
     interrupted_ms: Option<u64>,
+    escaped_ms: Option<u64>,
     trust: Trust,
 }
 
@@ -211,6 +220,7 @@ impl Store {
             scroll: Scroll::default(),
             composer: Composer::default(),
             menu: Menu::default(),
+            skills: Vec::new(),
             history: History::default(),
             overlay: None,
             setup: None,
@@ -231,6 +241,7 @@ impl Store {
             asked: None,
             last_key_ms: None,
             interrupted_ms: None,
+            escaped_ms: None,
             trust: Trust::Unasked,
             session: 0,
         }
@@ -316,6 +327,10 @@ pub fn update(store: &mut Store, now_ms: u64, msg: Msg) -> Vec<Effect> {
             store.approvals.edited(None);
             store.notice(Level::Warning, &text);
         }
+        Msg::EditedEntry(id, Ok(text)) => {
+            out.push(Effect::Request(Request::Edited { id, text }));
+        }
+        Msg::EditedEntry(_, Err(text)) => store.notice(Level::Warning, &text),
         Msg::Notice(level, text) => store.notice(level, &text),
         Msg::Highlighted => {}
         Msg::Terminate(code) => close(store, code, &mut out),

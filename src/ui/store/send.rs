@@ -5,8 +5,9 @@ use super::overlay::{self, Overlay, TextPanel};
 use super::picker::Picker;
 use super::plan;
 use super::queue::QueuePanel;
+use super::rewind;
 use super::slash::{self, SlashKind, SlashRow};
-use super::{Effect, Phase, Store, Trust, close};
+use super::{Effect, Phase, Store, Trust, close, remember};
 use crate::app::service::{Level, ListKind, Request};
 use crate::kernel::command::{Command, Mode, QueueEdit, Setting};
 use crate::kernel::event::{QueueKind, Tier};
@@ -27,11 +28,17 @@ pub(super) fn submit(store: &mut Store, kind: QueueKind, out: &mut Vec<Effect>) 
         go_on(store, out);
         return;
     }
-    if let Some(row) = store.menu.chosen(store.composer.slash_word()) {
-        store.composer.set(&format!("/{}", row.name));
+    if let Some(row) = store.menu.chosen(store.composer.slash_word(), &store.skills) {
+        let name = format!("/{}", row.name);
+        store.composer.set(&name);
     }
     let text = store.composer.text();
-    if let Some((name, rest)) = slash::parse(text.trim()) {
+    if remember::submit(store, &text, out) {
+        return;
+    }
+    if let Some((name, rest)) = slash::parse(text.trim())
+        && !is_skill(store, name)
+    {
         run_slash(store, name, rest, out);
         return;
     }
@@ -41,6 +48,11 @@ pub(super) fn submit(store: &mut Store, kind: QueueKind, out: &mut Vec<Effect>) 
         out.push(Effect::SaveHistory(text.clone()));
     }
     deliver(store, text, kind, out);
+}
+
+/// Whether `/name` is a skill and so a message like any other.
+fn is_skill(store: &Store, name: &str) -> bool {
+    slash::find(name).is_none() && store.skills.iter().any(|skill| skill.name == name)
 }
 
 /// Enter without words: delivers what waits while nothing runs.
@@ -133,7 +145,7 @@ pub(super) fn answer_trust(store: &mut Store, yes: bool, out: &mut Vec<Effect>) 
 
 fn run_slash(store: &mut Store, name: &str, rest: &str, out: &mut Vec<Effect>) {
     let Some(row) = slash::find(name) else {
-        let near = slash::nearest(name);
+        let near = slash::nearest(name, &store.skills);
         let hint = match near.as_slice() {
             [] => "type / to see all".to_owned(),
             names => format!("did you mean /{}?", names.join(", /")),
@@ -153,7 +165,7 @@ fn run_slash(store: &mut Store, name: &str, rest: &str, out: &mut Vec<Effect>) {
     carry_out(store, row, rest, out);
 }
 
-fn carry_out(store: &mut Store, row: &SlashRow, rest: &str, out: &mut Vec<Effect>) {
+fn carry_out(store: &mut Store, row: &SlashRow<'_>, rest: &str, out: &mut Vec<Effect>) {
     match row.kind {
         SlashKind::Help => store.overlay = Some(Overlay::Text(overlay::help())),
         SlashKind::New => out.push(Effect::Request(Request::NewSession)),
@@ -161,11 +173,15 @@ fn carry_out(store: &mut Store, row: &SlashRow, rest: &str, out: &mut Vec<Effect
         SlashKind::Plan => plan::command(store, rest, out),
         SlashKind::Route => route_command(store, rest, out),
         SlashKind::Discard => out.push(command(Command::Discard)),
+        SlashKind::Rewind => rewind::command(store, rest, out),
         SlashKind::Status => store.overlay = Some(Overlay::Text(status_page(store))),
         SlashKind::Context => out.push(Effect::Request(Request::Context)),
         SlashKind::Compact => compact(store, rest, out),
         SlashKind::Queue => open_queue(store),
         SlashKind::List(kind) => open_list(store, kind, out),
+        SlashKind::Memory => memory_command(store, rest, out),
+        // Sent as a message before it comes here.
+        SlashKind::Skill => {}
         SlashKind::Model => model_command(store, rest, out),
         SlashKind::Effort => effort_command(store, rest, out),
         SlashKind::Todo => store.overlay = Some(Overlay::Text(store.todos.page())),
@@ -178,6 +194,14 @@ fn carry_out(store: &mut Store, row: &SlashRow, rest: &str, out: &mut Vec<Effect
         SlashKind::Logout => out.push(Effect::Request(Request::Logout(rest.to_owned()))),
         SlashKind::Copy => copy(store, out),
         SlashKind::Quit => close(store, 0, out),
+    }
+}
+
+fn memory_command(store: &mut Store, rest: &str, out: &mut Vec<Effect>) {
+    match rest {
+        "" => open_list(store, ListKind::Memory, out),
+        "undo" => out.push(Effect::Request(Request::ForgetLast)),
+        line => out.push(Effect::Request(Request::Remember(line.to_owned()))),
     }
 }
 

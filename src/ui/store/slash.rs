@@ -1,6 +1,6 @@
 //! Slash commands as a table, the menu over them and the nearest names for a wrong one.
 
-use crate::app::service::ListKind;
+use crate::app::service::{ListKind, SkillLine};
 
 /// What a command does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,6 +17,8 @@ pub enum SlashKind {
     Route,
     /// Takes back the last turn.
     Discard,
+    /// Back to an earlier turn, or forth again.
+    Rewind,
     /// What is known of the session.
     Status,
     /// Where the tokens of the context go.
@@ -27,6 +29,10 @@ pub enum SlashKind {
     Queue,
     /// A list to choose from.
     List(ListKind),
+    /// What is remembered; or takes the last back, or remembers a line.
+    Memory,
+    /// A skill or a command of the user's: sent as it is written.
+    Skill,
     /// The models, or another one by its name.
     Model,
     /// Shows or changes how hard the model thinks.
@@ -47,13 +53,13 @@ pub enum SlashKind {
 
 /// One row of the table.
 #[derive(Clone, Copy, Debug)]
-pub struct SlashRow {
+pub struct SlashRow<'a> {
     /// Without the slash.
-    pub name: &'static str,
+    pub name: &'a str,
     /// How the rest is written, for people.
-    pub args: &'static str,
+    pub args: &'a str,
     /// One line for people.
-    pub help: &'static str,
+    pub help: &'a str,
     /// What it does.
     pub kind: SlashKind,
     /// Whether it has to wait for the end of a run.
@@ -66,12 +72,12 @@ const fn row(
     help: &'static str,
     kind: SlashKind,
     idle_only: bool,
-) -> SlashRow {
+) -> SlashRow<'static> {
     SlashRow { name, args, help, kind, idle_only }
 }
 
 /// All commands in the order of the menu.
-pub const SLASH: &[SlashRow] = &[
+pub const SLASH: &[SlashRow<'static>] = &[
     row("help", "", "keys and commands", SlashKind::Help, false),
     row("new", "", "end this session, start an empty one", SlashKind::New, true),
     row("mode", "[name]", "show or change the permission mode", SlashKind::Mode, false),
@@ -86,6 +92,7 @@ pub const SLASH: &[SlashRow] = &[
     row("trust", "", "what this project asks for", SlashKind::List(ListKind::Trust), false),
     row("route", "[tier]", "show or fix how much a request may need", SlashKind::Route, false),
     row("discard", "", "take back the last turn", SlashKind::Discard, true),
+    row("rewind", "[redo]", "go back to an earlier turn, files too", SlashKind::Rewind, true),
     row("status", "", "model, session, tokens, cost", SlashKind::Status, false),
     row("context", "", "where the tokens of the context go", SlashKind::Context, false),
     row("compact", "[what]", "sum the conversation up; undo goes back", SlashKind::Compact, false),
@@ -97,6 +104,14 @@ pub const SLASH: &[SlashRow] = &[
     row("cost", "", "what was spent on what", SlashKind::Cost, false),
     row("login", "[provider]", "add a provider's key", SlashKind::Login, false),
     row("logout", "[provider]", "forget a provider's key", SlashKind::Logout, false),
+    row(
+        "memory",
+        "[undo]",
+        "what is remembered; # and a line adds to it",
+        SlashKind::Memory,
+        false,
+    ),
+    row("skills", "", "skills and commands of yours", SlashKind::List(ListKind::Skills), false),
     row("copy", "", "copy the last answer", SlashKind::Copy, false),
     row("quit", "", "leave", SlashKind::Quit, false),
 ];
@@ -104,7 +119,7 @@ pub const SLASH: &[SlashRow] = &[
 /// All commands as a Markdown table for the documentation.
 pub fn markdown() -> String {
     let head = "| command | what it does | while a run is active |\n|---|---|---|\n";
-    let line = |row: &SlashRow| {
+    let line = |row: &SlashRow<'_>| {
         let name = format!("/{} {}", row.name, row.args);
         let busy = if row.idle_only { "waits for its end" } else { "at once" };
         format!("| `{}` | {} | {busy} |\n", name.trim_end(), row.help)
@@ -121,21 +136,21 @@ pub struct Menu {
 
 impl Menu {
     /// The rows for what is typed; none while dismissed.
-    pub fn rows(&self, word: Option<&str>) -> Vec<&'static SlashRow> {
+    pub fn rows<'a>(&self, word: Option<&str>, skills: &'a [SkillLine]) -> Vec<SlashRow<'a>> {
         match word.and_then(|word| word.strip_prefix('/')) {
-            Some(typed) if !self.dismissed => matching(typed),
+            Some(typed) if !self.dismissed => matching(typed, skills),
             _ => Vec::new(),
         }
     }
 
     /// The selected place among `rows`.
-    pub fn selected(&self, rows: &[&SlashRow]) -> usize {
+    pub fn selected(&self, rows: &[SlashRow<'_>]) -> usize {
         self.selected.min(rows.len().saturating_sub(1))
     }
 
     /// Moves the selection; false when no menu is open.
-    pub fn step(&mut self, down: bool, word: Option<&str>) -> bool {
-        let rows = self.rows(word);
+    pub fn step(&mut self, down: bool, word: Option<&str>, skills: &[SkillLine]) -> bool {
+        let rows = self.rows(word, skills);
         if rows.is_empty() {
             return false;
         }
@@ -146,8 +161,8 @@ impl Menu {
     }
 
     /// The selected row.
-    pub fn chosen(&self, word: Option<&str>) -> Option<&'static SlashRow> {
-        let rows = self.rows(word);
+    pub fn chosen<'a>(&self, word: Option<&str>, skills: &'a [SkillLine]) -> Option<SlashRow<'a>> {
+        let rows = self.rows(word, skills);
         rows.get(self.selected(&rows)).copied()
     }
 
@@ -162,13 +177,21 @@ impl Menu {
     }
 }
 
-/// Rows whose name starts with, or else contains in order, what was typed.
-fn matching(typed: &str) -> Vec<&'static SlashRow> {
-    let starts: Vec<_> = SLASH.iter().filter(|row| row.name.starts_with(typed)).collect();
+/// Rows whose name starts with, or else contains in order, what was typed. Our own come first, and
+/// a skill of the same name is not reached.
+fn matching<'a>(typed: &str, skills: &'a [SkillLine]) -> Vec<SlashRow<'a>> {
+    let more = skills.iter().filter(|skill| find(&skill.name).is_none()).map(of_skill);
+    let all: Vec<SlashRow<'a>> = SLASH.iter().copied().chain(more).collect();
+    let starts: Vec<_> = all.iter().filter(|row| row.name.starts_with(typed)).copied().collect();
     if !starts.is_empty() {
         return starts;
     }
-    SLASH.iter().filter(|row| is_subsequence(typed, row.name)).collect()
+    all.into_iter().filter(|row| is_subsequence(typed, row.name)).collect()
+}
+
+fn of_skill(skill: &SkillLine) -> SlashRow<'_> {
+    let SkillLine { name, args, help } = skill;
+    SlashRow { name, args, help, kind: SlashKind::Skill, idle_only: false }
 }
 
 fn is_subsequence(typed: &str, name: &str) -> bool {
@@ -180,20 +203,22 @@ fn is_subsequence(typed: &str, name: &str) -> bool {
 pub fn parse(text: &str) -> Option<(&str, &str)> {
     let line = text.strip_prefix('/')?;
     let (name, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
-    let is_name = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
+    let is_name =
+        !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
     is_name.then_some((name, rest.trim()))
 }
 
 /// The row of that name.
-pub fn find(name: &str) -> Option<&'static SlashRow> {
+pub fn find(name: &str) -> Option<&'static SlashRow<'static>> {
     SLASH.iter().find(|row| row.name == name)
 }
 
 /// Up to three names near `name`, nearest first.
-pub fn nearest(name: &str) -> Vec<&'static str> {
-    let mut near: Vec<(usize, &'static str)> = SLASH
-        .iter()
-        .map(|row| (distance(name, row.name), row.name))
+pub fn nearest<'a>(name: &str, skills: &'a [SkillLine]) -> Vec<&'a str> {
+    let known = SLASH.iter().map(|row| row.name);
+    let mut near: Vec<(usize, &str)> = known
+        .chain(skills.iter().map(|skill| skill.name.as_str()))
+        .map(|known| (distance(name, known), known))
         .filter(|(distance, candidate)| *distance <= candidate.len().max(3) / 2 + 1)
         .collect();
     near.sort_unstable();

@@ -3,12 +3,16 @@
 use ratatui::layout::Rect;
 
 use super::paint::{Canvas, Piece};
-use crate::ui::store::Store;
+use crate::ui::store::{Store, remember};
 use crate::ui::text::role::Role;
 
 /// The menu of commands, the selected one kept in sight.
 pub fn menu(store: &Store, area: Rect, canvas: &mut Canvas<'_>) {
-    let rows = store.menu.rows(store.composer.slash_word());
+    let rows = store.menu.rows(store.composer.slash_word(), &store.skills);
+    if remember::is_written(store) {
+        canvas.row(area, 0, &[Piece::new(Role::Dim, format!("  {}", remember::HINT))]);
+        return;
+    }
     let selected = store.menu.selected(&rows);
     let height = usize::from(area.height);
     let first = (selected + 1).saturating_sub(height);

@@ -4,10 +4,10 @@
 use ratatui::layout::Rect;
 
 use super::{overlay, welcome};
-use crate::ui::store::Store;
 use crate::ui::store::focus::{Focus, focus};
 use crate::ui::store::keys::MARK;
 use crate::ui::store::overlay::most_rows;
+use crate::ui::store::{Store, remember};
 
 /// Below this many columns or rows only a notice is shown.
 pub const MIN: (u16, u16) = (20, 5);
@@ -113,7 +113,8 @@ fn composer(store: &Store, area: Rect, stack: &mut Stack, regions: &mut Regions)
     let most = COMPOSER_ROWS.min(area.height / 2).max(1);
     regions.composer = stack.take(u16::try_from(rows).unwrap_or(u16::MAX).clamp(1, most));
     regions.top_rule = stack.take(rules);
-    let menu = store.menu.rows(store.composer.slash_word()).len();
+    let menu = store.menu.rows(store.composer.slash_word(), &store.skills).len();
+    let menu = menu.max(usize::from(remember::is_written(store)));
     let room = stack.left.height.saturating_sub(2);
     regions.menu = stack.take(u16::try_from(menu).unwrap_or(u16::MAX).min(room));
 }

@@ -10,6 +10,8 @@ use codebot::kernel::message::{Message, Usage};
 use codebot::kernel::ports::{Context, Need, Reason};
 
 use super::support::*;
+use codebot::context::summary::Summariser;
+use codebot::context::tell::Teller;
 
 const SUMMARY: &str = "<summary>\n## Goal\nthe files\n</summary>";
 
@@ -87,6 +89,30 @@ async fn a_summary_stands_before_the_waiting_prompt() {
     for part in ["## Goal\nthe files", "- write tests", "## Files read\n- a\n- b"] {
         assert!(summary.contains(part), "{part} in {summary}");
     }
+}
+
+/// Scenario C07: what a message brought along is not summed up; the waiting prompt keeps its words
+/// and what it brought.
+#[tokio::test]
+async fn what_words_brought_along_is_told_anew_and_never_summed_up() {
+    let model = info(32_000);
+    let (main, small) = (Replies::always(SUMMARY), Replies::always(SUMMARY));
+    let summariser = Summariser::new(main, Some(small.clone()), "s1");
+    let context = context(None)
+        .with_summariser(summariser)
+        .with_teller(Teller::new(|said, _| format!("recalled for {said}")));
+    let mut history = reads(&["a", "b"], 3_000);
+    let first = text(&shown(&context, &history, &model).await[0]);
+    assert!(first.contains("recalled for look at the files"), "{first}");
+    history.push(user("next", "now the tests"));
+    let log = climb(&context, &history, &model, Reason::Forced).await;
+    assert_eq!(steps(&log), [Step::Full]);
+    let asked = text(&small.requests()[0].messages[0]);
+    assert!(asked.contains("look at the files") && !asked.contains("recalled"), "{asked}");
+    let view = shown(&context, &history, &model).await;
+    assert!(!text(&view[0]).contains("recalled"), "{}", text(&view[0]));
+    let last = text(view.last().unwrap());
+    assert!(last.contains("recalled for now the tests") && last.ends_with("now the tests"));
 }
 
 /// Scenarios C06 and 172: after a tool the answer that asked for it stays too.

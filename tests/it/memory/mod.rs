@@ -2,4 +2,5 @@
 
 mod facts;
 mod files;
+mod session;
 mod skills;

@@ -156,6 +156,19 @@ result_tokens = 9000
 results_tokens = 40000
 [prompt]
 dynamic = "turn_context"
+[memory]
+enabled = false
+extract = true
+[web]
+allow_hosts = ["intranet"]
+search_url = "https://s/"
+search_key_env = "K"
+search_header = "X-Key"
+[sandbox]
+mode = "auto"
+auto_allow = true
+network = true
+write = ["/w"]
 [background]
 wake = true
 [ui]
@@ -181,7 +194,7 @@ reduced_motion = true
     assert_eq!(config.tools.start, ToolStart::ReadOnly);
     assert_eq!((config.context.result_tokens, config.context.results_tokens), (9000, 40_000));
     assert_eq!(config.prompt.dynamic, PromptPlace::TurnContext);
-    assert!(config.background.wake);
+    assert!(config.background.wake && config.memory.extract && !config.memory.enabled);
     assert_eq!(config.ui.theme, "light");
     // The file above sets every key that there is.
     assert_eq!(loaded.origins.len(), KEYS.len(), "{:?}", loaded.origins);
@@ -309,9 +322,9 @@ max_turns = 5
         loaded.offered.iter().map(|offer| (offer.list.key(), offer.text.as_str())).collect();
     let (allow, roots) = (("permissions.allow", "bash"), ("permissions.roots", "/"));
     assert_eq!(offered, [allow, roots, allow, roots]);
-    assert!(loaded.offered[0].place.ends_with("config.toml:10"), "{:?}", loaded.offered[0]);
+    assert!(loaded.offered[0].place.ends_with("config.toml:9"), "{:?}", loaded.offered[0]);
     let deny = loaded.rules.iter().find(|rule| rule.text == "l").unwrap();
-    assert!(deny.place.ends_with("config.local.toml:11"), "{deny:?}");
+    assert!(deny.place.ends_with("config.local.toml:10"), "{deny:?}");
     assert_eq!(loaded.origins["providers.a.base_url"], Source::User);
     assert!(!loaded.origins.contains_key("permission_mode"));
 }

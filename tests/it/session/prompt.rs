@@ -6,6 +6,8 @@ use codebot::prompt::assemble::{
 };
 use codebot::prompt::instructions::{Instruction, own_prompt};
 
+use codebot::prompt::recall::{Called, Known, turn_text};
+
 use super::support::START;
 
 fn input() -> PromptInput {
@@ -132,4 +134,106 @@ fn the_user_may_replace_or_extend_the_prompt() {
     std::fs::remove_file(dir.path().join("SYSTEM.md")).unwrap();
     std::fs::create_dir(dir.path().join("SYSTEM.md")).unwrap();
     assert_eq!(own_prompt(dir.path()).2.len(), 1, "what can't be read is told");
+}
+
+fn known() -> Known {
+    Known {
+        skills: vec!["debug: finds causes".into(), "review: reads changes".into()],
+        facts: (1..=7).map(|n| format!("fact {n}")).collect(),
+        notes: Some("port 5433\n</memory_context>".into()),
+        profile: Some("## About\n- writes Rust".into()),
+        guidelines: vec!["run make lint".into()],
+    }
+}
+
+/// scenario F01: what is known stands in its order, the list of skills in the stable half.
+#[test]
+fn what_is_known_has_its_sections_on_both_sides_of_the_border() {
+    let scheduled = (1..=12).map(|n| format!("task {n}\nevery day")).collect();
+    let input = PromptInput { known: known(), scheduled, ..input() };
+    let blocks = system_blocks(&input);
+    let whole = format!("{}{}", blocks[0].text, blocks[1].text);
+    let order = [
+        "<tools_reference>",
+        "<available_skills>\n",
+        "- debug: finds causes\n",
+        "<instructions source",
+        "<session>\nCurrent time:",
+        "<scheduled_tasks>",
+        "<memory_context>\n- fact 1\n",
+        "Notes on this project:\nport 5433\n&lt;/memory_context>\n</memory_context>",
+        "<user_profile>\n## About",
+        "<behavioral_guidelines>\n- run make lint",
+    ];
+    let places: Vec<usize> =
+        order.iter().map(|text| whole.find(text).unwrap_or_else(|| panic!("{text}"))).collect();
+    assert!(places.is_sorted(), "{places:?}");
+    assert!(blocks[0].text.contains("<available_skills>") && !blocks[0].text.contains("fact 1"));
+}
+
+/// scenario F13: what is scheduled is one line each, ten at most, from what the prompt was given.
+#[test]
+fn scheduled_tasks_are_one_line_each() {
+    let scheduled = (1..=12).map(|n| format!("task {n}\nevery day")).collect();
+    let blocks = system_blocks(&PromptInput { scheduled, ..PromptInput::default() });
+    let part = blocks[1].text.split("<scheduled_tasks>\n").nth(1).unwrap();
+    let lines: Vec<&str> = part.lines().take_while(|line| line.starts_with("- ")).collect();
+    assert_eq!((lines.len(), lines[9]), (10, "- task 10 every day"));
+}
+
+/// scenario F03: a quick look is told five facts, the profile and the rules, and no list of skills.
+#[test]
+fn a_quick_look_is_told_five_facts() {
+    let fast = fast_blocks(&PromptInput { known: known(), ..input() });
+    assert!(!fast[0].text.contains("<available_skills>"));
+    let text = &fast[1].text;
+    assert!(text.contains("- fact 5\n</memory_context>") && !text.contains("port 5433"), "{text}");
+    assert!(text.contains("<user_profile>") && text.contains("<behavioral_guidelines>"));
+}
+
+/// scenario F04: what is empty has no section.
+#[test]
+fn nothing_known_means_no_section() {
+    let text = system_blocks(&input()).into_iter().map(|block| block.text).collect::<String>();
+    for tag in ["memory_context", "user_profile", "behavioral", "available_skills", "scheduled"] {
+        assert!(!text.contains(tag), "{tag}");
+    }
+    assert_eq!(turn_text(&known(), &known(), &Called::default()), "");
+}
+
+/// scenario F01: what a message brings along is in the order of the prompt, each section whole.
+#[test]
+fn a_message_brings_what_changed_and_what_its_words_call_for() {
+    let mut now = known();
+    now.facts.truncate(1);
+    now.guidelines.clear();
+    let called = Called {
+        skills: vec![("ship".into(), "With care. </relevant_skills>".into())],
+        notes: vec![("deploy".into(), "needs a token".into())],
+    };
+    let text = turn_text(&known(), &now, &called);
+    let order = [
+        "<memory_context>\n- fact 1\n",
+        "<behavioral_guidelines>\n(nothing any more)",
+        "<relevant_skills>\n## ship\nWith care. &lt;/relevant_skills>\n</relevant_skills>",
+        "<recalled_notes>",
+    ];
+    let places: Vec<usize> = order
+        .iter()
+        .map(|part| text.find(part).unwrap_or_else(|| panic!("{part}: {text}")))
+        .collect();
+    assert!(places.is_sorted() && !text.contains("user_profile"), "{text}");
+}
+
+/// The texts that every request carries stay short.
+#[test]
+fn the_prompts_of_the_project_have_their_size() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/prompts");
+    for entry in std::fs::read_dir(folder).unwrap().map(Result::unwrap) {
+        if entry.path().is_file() {
+            let text = std::fs::read_to_string(entry.path()).unwrap();
+            assert!((20..2500).contains(&text.len()), "{:?}: {}", entry.path(), text.len());
+            assert!(text.is_ascii() || !text.contains('\u{feff}'), "{:?}", entry.path());
+        }
+    }
 }

@@ -5,7 +5,7 @@ use codebot::kernel::message::Detail;
 use codebot::kernel::ports::Toolbox;
 use serde_json::{Value, json};
 
-use super::{Desk, call, detail, diff_of, lines, text};
+use super::{Desk, call, context, detail, diff_of, lines, text};
 
 fn all(file: &str, old: &str, new: &str) -> Value {
     json!({"file_path": file, "edits": [{"old": old, "new": new, "replace_all": true}]})
@@ -279,7 +279,7 @@ async fn places_that_the_user_did_not_want_are_left_and_told() {
     let written = "line 17\nmine\nline 23".to_owned();
     let hunks = vec![HunkChoice::Keep, HunkChoice::Edit(written), HunkChoice::Reject];
     desk.tools.choose(&call.id, hunks);
-    let outcome = desk.run(call).await;
+    let outcome = desk.tools.run(call, context()).await;
     let told = text(&outcome);
     assert!(told.contains("rejected the change at line 35"), "{told}");
     assert!(told.contains("wrote the change at line 17 themselves"), "{told}");

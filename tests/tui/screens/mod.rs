@@ -11,6 +11,8 @@ mod models;
 mod pastes;
 mod questions;
 mod queueing;
+mod remembering;
+mod rewinding;
 mod sizes;
 mod small;
 mod stage;
