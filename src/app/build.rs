@@ -14,7 +14,9 @@ use crate::kernel::agent::{Agent, AgentConfig, AgentHandle, ToolStart};
 use crate::kernel::budget::Budget;
 use crate::kernel::command::Mode;
 use crate::kernel::event::Event;
-use crate::kernel::ports::{Clock, Middleware, Model, Ports, SystemBlock, Toolbox, Wrapped};
+use crate::kernel::ports::{
+    Clock, Journal, Middleware, Model, Notices, Ports, SystemBlock, Toolbox, Wrapped,
+};
 use crate::kernel::route::{FastRule, RouteConfig};
 use crate::model::connection::Connection;
 use crate::model::providers::PROVIDERS;
@@ -159,7 +161,7 @@ pub fn open(
     let mut notices = Vec::new();
     let info = chosen.model.info();
     let fenced = fence::fence(ground)?;
-    let gate = gate(ground, launch, (mode, fenced.held), &mut notices);
+    let gate = rules::gate(ground, launch, mode, fenced.held, &mut notices);
     let models = Models::new(chosen, ground, &mut notices);
     let (main, small) = models.places();
     let keeper = rewind::keeper(ground, &gate);
@@ -184,21 +186,13 @@ pub fn open(
     }
     let (journal, loaded) = journal(ground, &info.model.to_string(), &tools, resume, &mut notices)?;
     let session = journal.id().to_owned();
-    let teller = knowledge.as_ref().map(Knowledge::teller).unwrap_or_default();
-    let context = context(ground, &prompt, summariser(chosen, &models, &session));
-    let context = Arc::new(context.with_teller(teller).with_changes(loaded.compactions));
-    let ports = Ports {
-        model: main,
-        quick: Some(small),
-        tools: toolbox(&tools, &keeper),
-        gate: Arc::clone(&gate) as _,
-        context: Arc::clone(&context) as _,
-        journal: keeper.attach(Arc::new(journal.clone()), loaded.past),
-        notices: tools.jobs(),
-        clock: Arc::new(SystemClock),
-        ids: Arc::new(SystemIds::new()),
-        guard: None,
-    };
+    let context = context(ground, &prompt, summariser(chosen, &models, &session))
+        .with_teller(knowledge.as_ref().map(Knowledge::teller).unwrap_or_default())
+        .with_changes(loaded.compactions);
+    let context = Arc::new(context);
+    let journaled = keeper.attach(Arc::new(journal.clone()), loaded.past);
+    let toolbox = toolbox(&tools, &keeper);
+    let ports = ports((main, small), (toolbox, tools.jobs()), &gate, &context, journaled);
     gate.plan(gate.is_planning() || loaded.planning);
     let switched = loaded.switched.filter(|_| launch.model.is_none() && !chosen.demo);
     let config = AgentConfig { cache_key: session.clone(), ..config };
@@ -243,6 +237,28 @@ fn ready(ground: &Ground, chosen: &Chosen, models: &Models, of: (Mode, String)) 
     }
 }
 
+/// What the loop reaches outside by.
+fn ports(
+    (main, small): (Arc<dyn Model>, Arc<dyn Model>),
+    (tools, notices): (Arc<dyn Toolbox>, Arc<dyn Notices>),
+    gate: &Arc<PermissionGate>,
+    context: &Arc<SessionContext>,
+    journal: Arc<dyn Journal>,
+) -> Ports {
+    Ports {
+        model: main,
+        quick: Some(small),
+        tools,
+        gate: Arc::clone(gate) as _,
+        context: Arc::clone(context) as _,
+        journal,
+        notices,
+        clock: Arc::new(SystemClock),
+        ids: Arc::new(SystemIds::new()),
+        guard: None,
+    }
+}
+
 /// Who sums up. The scripted model only plays its script.
 fn summariser(chosen: &Chosen, models: &Models, session: &str) -> Summariser {
     if chosen.demo {
@@ -277,19 +293,6 @@ fn context(ground: &Ground, prompt: &PromptInput, summariser: Summariser) -> Ses
         .with_turn_context(in_turn)
         .with_summariser(summariser)
         .with_limits(limits(ground))
-}
-
-/// The gate in that mode, with or without a sandbox that may stand in for questions.
-fn gate(
-    ground: &Ground,
-    launch: &Launch,
-    (mode, held): (Mode, bool),
-    notices: &mut Vec<String>,
-) -> Arc<PermissionGate> {
-    let gate = PermissionGate::new(rules::gate_config(ground, launch, mode, held));
-    notices.extend_from_slice(gate.warnings());
-    notices.extend(rules::untrusted_notice(ground));
-    Arc::new(gate)
 }
 
 /// The session's agents. There are none beside the scripted model: it only plays its script, and

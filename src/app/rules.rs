@@ -1,11 +1,13 @@
 //! The gate of a session as the settings and the user's trust make it, and the list of its rules.
 //! What a rule means is the gate's business.
 
+use std::sync::Arc;
+
 use crate::config::rules::{List, Offered};
 use crate::kernel::command::Mode;
-use crate::permission::GateConfig;
 use crate::permission::known::{Known, Source};
 use crate::permission::rules::Side;
+use crate::permission::{GateConfig, PermissionGate};
 use crate::session::place;
 
 use super::build::{Session, results_dir};
@@ -15,8 +17,22 @@ use super::models::notice;
 use super::service::{Entry, Launch, Level, ListKind, Listing, Offer, Pick, Update, Verb};
 use super::trust;
 
-/// What the gate of a session has to know.
-pub(super) fn gate_config(ground: &Ground, launch: &Launch, mode: Mode, held: bool) -> GateConfig {
+/// The gate of a session; what is wrong with its rules goes to the notices.
+pub(super) fn gate(
+    ground: &Ground,
+    launch: &Launch,
+    mode: Mode,
+    held: bool,
+    notices: &mut Vec<String>,
+) -> Arc<PermissionGate> {
+    let gate = PermissionGate::new(gate_config(ground, launch, mode, held));
+    notices.extend_from_slice(gate.warnings());
+    notices.extend(untrusted_notice(ground));
+    Arc::new(gate)
+}
+
+/// What the gate of a session has to know. `held` says that the sandbox stands in for questions.
+fn gate_config(ground: &Ground, launch: &Launch, mode: Mode, held: bool) -> GateConfig {
     let permissions = &ground.settings.config.permissions;
     let state_dir = &ground.paths.state_dir;
     let mut allow = permissions.allow.clone();
@@ -75,7 +91,7 @@ fn sources(ground: &Ground) -> Vec<Source> {
 }
 
 /// A line when the project asks for more than it may have by itself.
-pub(super) fn untrusted_notice(ground: &Ground) -> Option<String> {
+fn untrusted_notice(ground: &Ground) -> Option<String> {
     let waiting = trust::waiting(ground);
     let things = if waiting == 1 { "one thing" } else { "things" };
     (waiting > 0).then(|| {
@@ -91,17 +107,13 @@ pub(super) fn listing(session: &Session) -> Listing {
             Side::Ask => "asks",
             Side::Deny => "refused",
         };
-        let (place, note) = match rule.place {
-            Some(place) => {
-                let note = format!("{}.{} of {place}", "permissions", rule.side.name());
-                (place, note)
-            }
-            None => {
-                let note = "you answered \"always\"; holds in this workspace".to_owned();
-                ("remembered".to_owned(), note)
-            }
+        let remembered = rule.place.is_none();
+        let note = match &rule.place {
+            Some(place) => format!("permissions.{} of {place}", rule.side.name()),
+            None => "you answered \"always\"; holds in this workspace".to_owned(),
         };
-        let id = format!("{} {}", if place == "remembered" { "r" } else { "s" }, rule.text);
+        let place = rule.place.unwrap_or_else(|| "remembered".to_owned());
+        let id = format!("{} {}", if remembered { "r" } else { "s" }, rule.text);
         Entry::new(format!("{id} {}", rule.side.name()), rule.text)
             .column(does)
             .column(place)

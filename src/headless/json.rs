@@ -256,7 +256,7 @@ fn lines<'a>(event: &'a Event, facts: &'a Facts) -> Vec<Line<'a>> {
             preview: approval.preview.as_ref(),
         },
         Event::ApprovalClosed { id, answer } => {
-            let allowed = matches!(answer, Some(Answer::Once | Answer::Always));
+            let allowed = matches!(answer, Some(answer) if !matches!(answer, Answer::Deny { .. }));
             Line::ApprovalClosed { id: id.as_str(), allowed }
         }
         Event::Retry { attempt, max, delay_ms, error } => {

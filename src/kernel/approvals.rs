@@ -24,5 +24,5 @@ pub(crate) fn denied_by_user(words: Option<&str>) -> String {
 
 /// Whether the call may run.
 pub(crate) fn allows(answer: &Answer) -> bool {
-    matches!(answer, Answer::Once | Answer::Always)
+    matches!(answer, Answer::Once | Answer::Always | Answer::Partly { .. })
 }

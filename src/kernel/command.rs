@@ -72,11 +72,29 @@ pub enum Answer {
     Once,
     /// Run it and save the rule that the approval showed.
     Always,
+    /// Run it with some of the places that its preview shows; never remembered. Without a preview
+    /// of a change it means [`Answer::Once`].
+    Partly {
+        /// One choice for each place, in the preview's order; places without one are kept.
+        hunks: Vec<HunkChoice>,
+    },
     /// Do not run it.
     Deny {
         /// Words for the model, when the user wrote some.
         words: Option<String>,
     },
+}
+
+/// What becomes of one place of a change.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "choice", content = "text", rename_all = "snake_case")]
+pub enum HunkChoice {
+    /// It is changed as the preview shows.
+    Keep,
+    /// It stays as it was.
+    Reject,
+    /// It becomes this text instead.
+    Edit(String),
 }
 
 /// A change of the queues; unknown ids are ignored (the item was delivered meanwhile).

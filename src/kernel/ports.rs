@@ -6,18 +6,18 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
-use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
-use super::command::Mode;
+use super::command::HunkChoice;
 use super::compaction::Compaction;
-use super::error::{ContextError, GateError, ToolError};
-use super::event::{Approval, Preview, Progress};
-use super::message::{Block, CallStatus, Detail, Message, MessageId, ToolCall};
+use super::error::{ContextError, ToolError};
+use super::event::{Preview, Progress};
+use super::message::{Block, CallId, CallStatus, Detail, Message, MessageId, ToolCall};
 
 mod beside;
 mod chance;
 mod compact;
+mod gate;
 mod guard;
 mod journal;
 mod middleware;
@@ -26,6 +26,7 @@ mod model;
 pub use beside::{Aside, Finished, NoNotices, Notices, Told};
 pub use chance::{Clock, Ids};
 pub use compact::{Compacted, Need, Plan, Projection, Reason, View};
+pub use gate::{Gate, GateRequest, Verdict};
 pub use guard::{StopGuard, StopTrigger, StopVerdict, Stopping};
 pub use journal::{Durability, Journal, Record};
 pub use middleware::{Middleware, Onward, Wrapped};
@@ -68,6 +69,12 @@ pub trait Toolbox: Send + Sync + Debug {
     fn fingerprint<'a>(&'a self, call: &'a ToolCall) -> BoxFuture<'a, Option<String>> {
         let _ = call;
         Box::pin(std::future::ready(None))
+    }
+
+    /// The user wants only some of what the call's preview shows; the run of that call keeps to it.
+    /// A tool without such previews (the default) does the whole.
+    fn choose(&self, id: &CallId, hunks: Vec<HunkChoice>) {
+        let _ = (id, hunks);
     }
 
     /// Runs the call. Ends soon after `context.cancel` fires; a panic is the caller's to catch.
@@ -259,74 +266,7 @@ impl ToolOutcome {
     }
 }
 
-// ---- gate --------------------------------------------------------------------------------------
-
-/// Decides what may run. Anything but a clear verdict means denied.
-pub trait Gate: Send + Sync + Debug {
-    /// Judges one call under the mode in force now.
-    fn judge<'a>(&'a self, request: GateRequest<'a>) -> BoxFuture<'a, Result<Verdict, GateError>>;
-
-    /// Saves the rule of an approval that was answered with "always".
-    fn remember<'a>(&'a self, approval: &'a Approval) -> BoxFuture<'a, Result<(), GateError>>;
-
-    /// Records a decision made by the user in the audit log.
-    fn record(&self, call: &ToolCall, allowed: bool, by: &str);
-
-    /// Changes the mode; the next decision sees it.
-    fn set_mode(&self, mode: Mode);
-
-    /// The mode in force.
-    fn mode(&self) -> Mode;
-
-    /// Turns planning on or off, an overlay on every mode; the next decision sees it. A gate that
-    /// does not know it (the default) never plans.
-    fn set_plan(&self, on: bool) {
-        let _ = on;
-    }
-
-    /// Whether only looking and the plan are allowed.
-    fn planning(&self) -> bool {
-        false
-    }
-
-    /// What the model has to be told with every request while a special rule is in force, at the
-    /// request's end, where it does not disturb what is cached. `None` (the default) when none is.
-    fn reminder(&self) -> Option<String> {
-        None
-    }
-}
-
-/// A call to judge.
-#[derive(Clone, Copy, Debug)]
-pub struct GateRequest<'a> {
-    /// The call.
-    pub call: &'a ToolCall,
-    /// What the tool is.
-    pub traits: ToolTraits,
-    /// What the call would touch.
-    pub access: &'a [Access],
-    /// What would be shown.
-    pub preview: Option<&'a Preview>,
-}
-
-/// The gate's answer.
-#[derive(Clone, Debug, PartialEq)]
-#[expect(clippy::large_enum_variant, reason = "made once for a call and taken apart at once")]
-pub enum Verdict {
-    /// Run it.
-    Allow,
-    /// Run it with these arguments; history keeps the model's own.
-    AllowWith(Map<String, Value>),
-    /// Do not run it.
-    Deny {
-        /// Told to the model after `User denied.`
-        reason: String,
-    },
-    /// Ask the user.
-    Ask(Approval),
-}
-
-// ---- context ----------------------------------------------------------------------------
+// ---- context ---------------------------------------------------------------------------------
 
 /// Chooses what the model sees of a history.
 pub trait Context: Send + Sync + Debug {

@@ -249,12 +249,11 @@ impl PermissionGate {
 
     fn shell(&self, command: &str, workdir: &Path, mode: Mode, memory: &Remembered) -> Step {
         let line = self.line(command, workdir);
-        let mut step = match spoken_of(&self.deny, &line) {
-            Some(rule) => Step::denied_by(rule, String::new()),
-            None => {
-                let step = self.judged_line(command, &line, mode, memory);
-                asked_by(spoken_of(&self.ask, &line), step)
-            }
+        let mut step = if let Some(rule) = spoken_of(&self.deny, &line) {
+            Step::denied_by(rule, String::new())
+        } else {
+            let step = self.judged_line(command, &line, mode, memory);
+            asked_by(spoken_of(&self.ask, &line), step)
         };
         step.parts = self.explained(&line, memory);
         step

@@ -98,10 +98,9 @@ impl PermissionGate {
 
     fn looks(&self, access: &Access) -> bool {
         match access {
-            Access::Read(_) => true,
-            Access::Write(path) => self.places.place(path, Use::Write) == Place::InternalWrite,
             // Looking something up is a look; the mode has its say.
-            Access::Network(_) => true,
+            Access::Read(_) | Access::Network(_) => true,
+            Access::Write(path) => self.places.place(path, Use::Write) == Place::InternalWrite,
             Access::Unconfined => false,
             Access::Shell { command, workdir } => {
                 self.line(command, workdir).class == Class::ReadOnly

@@ -270,9 +270,10 @@ fn hosts(pattern: &str, side: Side) -> Result<Hosts, String> {
         return Err("names no host; write `WebFetch(docs.rs)` or `WebFetch(*.docs.rs)`".to_owned());
     }
     let domain = domain.to_owned();
-    Ok(match below {
-        true => Hosts::Below { domain, itself: side != Side::Allow },
-        false => Hosts::One(domain),
+    Ok(if below {
+        Hosts::Below { domain, itself: side != Side::Allow }
+    } else {
+        Hosts::One(domain)
     })
 }
 

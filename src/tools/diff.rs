@@ -12,7 +12,7 @@ use super::output;
 /// After this the rest counts as replaced; text with nothing in common would take seconds.
 const DEADLINE: Duration = Duration::from_millis(200);
 /// Unchanged lines around a change.
-const CONTEXT: usize = 3;
+pub(super) const CONTEXT: usize = 3;
 /// Lines of the text for the model.
 const TEXT_LINES: usize = 60;
 /// Characters of one of them.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::kernel::command::HunkChoice;
 use crate::kernel::error::ToolError;
 use crate::kernel::event::Preview;
 use crate::kernel::message::{CallId, Detail, FileDiff};
@@ -16,7 +17,7 @@ use super::files::{self, Loaded};
 use super::matching::{self, Found, Miss};
 use super::stamps::{Known, Seen, Stamps};
 use super::write::{Target, with_bom};
-use super::{Job, Tool, closest, diff, notebook, replace};
+use super::{Job, Tool, closest, diff, hunks, notebook, replace};
 
 /// Places that are named when a text is not unique.
 const PLACES: usize = 10;
@@ -59,7 +60,7 @@ impl Tool for Edit {
         let target = Target::of(bench, &args.file_path);
         let (id, stamps) = (id.clone(), bench.stamps.clone());
         blocking(move || {
-            let plan = Plan::make(&target, &args.edits, &stamps)?;
+            let plan = Plan::make(&target, &args.edits, &stamps, None)?;
             let seen = Seen { path: plan.loaded.path, hash: Some(plan.loaded.hash) };
             stamps.previewed(&id, seen);
             Ok(Some(Preview::Diff(plan.diff)))
@@ -84,7 +85,12 @@ struct Plan {
 }
 
 impl Plan {
-    fn make(target: &Target, edits: &[Piece], stamps: &Stamps) -> Result<Self, ToolError> {
+    fn make(
+        target: &Target,
+        edits: &[Piece],
+        stamps: &Stamps,
+        choice: Option<&[HunkChoice]>,
+    ) -> Result<Self, ToolError> {
         let shown = target.shown.as_str();
         let loaded = files::load(&target.path, shown)?;
         if stamps.known(&loaded.path, loaded.hash) == Known::Changed {
@@ -106,6 +112,11 @@ impl Plan {
                 notes.push(format!("{name}{note}"));
             }
             text = applied(&text, &found);
+        }
+        if let Some(choice) = choice {
+            let (chosen, told) = hunks::choose(&old, &text, choice);
+            text = chosen;
+            notes.extend(told);
         }
         if is_notebook && !notebook::is_json(&text) {
             let text = format!("{shown} would no longer be a valid notebook; it was not changed");
@@ -201,7 +212,7 @@ fn edit(
     stamps: &Arc<Stamps>,
     id: &CallId,
 ) -> Result<ToolOutcome, ToolError> {
-    let plan = match Plan::make(target, edits, stamps) {
+    let plan = match Plan::make(target, edits, stamps, stamps.take_choice(id).as_deref()) {
         Ok(plan) => plan,
         Err(error) => {
             stamps.take_preview(id);

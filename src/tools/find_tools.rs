@@ -7,10 +7,11 @@ use std::sync::Arc;
 use futures_util::future::BoxFuture;
 use serde_json::json;
 
+use crate::kernel::command::HunkChoice;
 use crate::kernel::error::ToolError;
 use crate::kernel::event::Preview;
 use crate::kernel::found::{self, FIND_TOOLS};
-use crate::kernel::message::ToolCall;
+use crate::kernel::message::{CallId, ToolCall};
 use crate::kernel::ports::{
     Access, CallContext, Capability, Interrupt, ToolOutcome, ToolSpec, ToolTraits, Toolbox,
 };
@@ -151,6 +152,10 @@ impl Toolbox for Deferring {
 
     fn fingerprint<'a>(&'a self, call: &'a ToolCall) -> BoxFuture<'a, Option<String>> {
         self.inner.fingerprint(call)
+    }
+
+    fn choose(&self, id: &CallId, hunks: Vec<HunkChoice>) {
+        self.inner.choose(id, hunks);
     }
 
     fn run(&self, call: ToolCall, context: CallContext) -> BoxFuture<'_, ToolOutcome> {

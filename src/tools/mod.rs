@@ -22,6 +22,7 @@ pub mod files;
 pub mod find_tools;
 pub mod glob;
 pub mod grep;
+pub mod hunks;
 pub mod jobs;
 pub mod kind;
 pub mod list;
@@ -38,6 +39,7 @@ pub mod read;
 pub mod readable;
 pub mod reference;
 pub mod replace;
+mod row;
 pub mod schema;
 pub mod setting;
 pub mod skill;
@@ -64,7 +66,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use crate::kernel::command::EXIT_PLAN;
+use crate::kernel::command::{EXIT_PLAN, HunkChoice};
 use crate::kernel::dedupe::canonical;
 use crate::kernel::error::ToolError;
 use crate::kernel::event::Preview;
@@ -77,6 +79,7 @@ use crate::kernel::ports::{
 use bench::Bench;
 use compress::Compressor;
 use policy::{Length, Reuse};
+use row::{PreviewFuture, Row};
 pub use setting::{Closed, ToolsConfig, Web};
 
 /// One kind of call the model can make.
@@ -125,72 +128,6 @@ pub struct Kept {
     pub file: Option<PathBuf>,
     /// What the tool itself says about the end, a line each.
     pub notes: Vec<String>,
-}
-
-type PreviewFuture<'a> = BoxFuture<'a, Result<Option<Preview>, ToolError>>;
-
-/// One row of the table: a tool without its types.
-struct Row {
-    name: &'static str,
-    traits: ToolTraits,
-    description: &'static str,
-    /// What becomes of a long result.
-    length: Length,
-    /// Whether and how long a result may answer the same question again.
-    reuse: Reuse,
-    schema: fn() -> Value,
-    access: fn(&Bench, &Value) -> Vec<Access>,
-    preview: for<'a> fn(&'a Bench, &'a CallId, Value) -> PreviewFuture<'a>,
-    run: for<'a> fn(&'a Bench, Value, Job) -> BoxFuture<'a, ToolOutcome>,
-}
-
-impl Row {
-    const fn of<T: Tool + 'static>(
-        name: &'static str,
-        traits: ToolTraits,
-        description: &'static str,
-    ) -> Self {
-        Self {
-            name,
-            traits,
-            description,
-            length: Length::Cap,
-            reuse: Reuse::Never,
-            schema: schema::of::<T::Args>,
-            access: |bench, args| {
-                parse::<T::Args>(args.clone())
-                    .map_or_else(|_| Vec::new(), |args| T::access(bench, &args))
-            },
-            preview: |bench, id, args| {
-                Box::pin(async move { T::preview(bench, id, parse(args)?).await })
-            },
-            run: |bench, args, job| {
-                Box::pin(async move {
-                    match parse(args) {
-                        Ok(args) => T::run(bench, args, job).await,
-                        Err(error) => ToolOutcome::failed(&error),
-                    }
-                })
-            },
-        }
-    }
-
-    /// The result may answer the same question again.
-    const fn reusable(mut self, reuse: Reuse) -> Self {
-        self.reuse = reuse;
-        self
-    }
-
-    /// Another way with long results than to cap them.
-    const fn when_long(mut self, length: Length) -> Self {
-        self.length = length;
-        self
-    }
-}
-
-fn parse<T: DeserializeOwned>(args: Value) -> Result<T, ToolError> {
-    serde_json::from_value(args)
-        .map_err(|error| ToolError::new("InvalidArguments", error.to_string()))
 }
 
 const LOOK: ToolTraits = ToolTraits::new(Capability::Read, true, Interrupt::Cancel);
@@ -459,6 +396,10 @@ impl Toolbox for Tools {
                 _ => None,
             }
         })
+    }
+
+    fn choose(&self, id: &CallId, hunks: Vec<HunkChoice>) {
+        self.bench.stamps.chose(id, hunks);
     }
 
     fn run(&self, call: ToolCall, context: CallContext) -> BoxFuture<'_, ToolOutcome> {

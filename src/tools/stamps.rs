@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use super::Tools;
+use crate::kernel::command::HunkChoice;
 use crate::kernel::message::CallId;
 
 /// Previews whose call never ran are forgotten when there are this many.
@@ -38,6 +39,7 @@ pub struct Seen {
 pub struct Stamps {
     files: Mutex<HashMap<PathBuf, Stamp>>,
     previews: Mutex<HashMap<CallId, Seen>>,
+    choices: Mutex<HashMap<CallId, Vec<HunkChoice>>>,
 }
 
 #[derive(Debug)]
@@ -92,6 +94,16 @@ impl Stamps {
             Some(stamp) if stamp.full => Known::Fully,
             Some(_) => Known::Partly,
         }
+    }
+
+    /// Remembers which places of a call's preview the user wants.
+    pub fn chose(&self, id: &CallId, hunks: Vec<HunkChoice>) {
+        self.choices.lock().unwrap_or_else(PoisonError::into_inner).insert(id.clone(), hunks);
+    }
+
+    /// Which places of the call's preview the user wants, once; nothing for all of them.
+    pub fn take_choice(&self, id: &CallId) -> Option<Vec<HunkChoice>> {
+        self.choices.lock().unwrap_or_else(PoisonError::into_inner).remove(id)
     }
 
     /// Remembers what a call's preview was made from.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::kernel::command::HunkChoice;
 use crate::kernel::error::ToolError;
 use crate::kernel::event::Preview;
 use crate::kernel::message::{CallId, Detail, FileDiff};
@@ -14,7 +15,7 @@ use crate::kernel::ports::{Access, ToolOutcome};
 use super::bench::{Bench, blocking};
 use super::files::{self, io_error};
 use super::stamps::{Known, Seen, Stamps};
-use super::{Job, Tool, diff, output, paths, replace};
+use super::{Job, Tool, diff, hunks, output, paths, replace};
 
 /// Writes a file.
 #[derive(Debug)]
@@ -41,7 +42,7 @@ impl Tool for Write {
         let target = Target::of(bench, &args.file_path);
         let (id, stamps) = (id.clone(), bench.stamps.clone());
         blocking(move || {
-            let plan = Plan::make(&target, &args.content, &stamps)?;
+            let plan = Plan::make(&target, &args.content, &stamps, None)?;
             stamps.previewed(&id, Seen { path: plan.path, hash: plan.old });
             Ok(Some(Preview::Diff(plan.diff)))
         })
@@ -99,15 +100,23 @@ struct Plan {
     old: Option<u64>,
     bytes: Vec<u8>,
     diff: FileDiff,
+    /// What the user changed about it, for the model.
+    notes: Vec<String>,
 }
 
 impl Plan {
-    fn make(target: &Target, content: &str, stamps: &Stamps) -> Result<Self, ToolError> {
+    fn make(
+        target: &Target,
+        content: &str,
+        stamps: &Stamps,
+        choice: Option<&[HunkChoice]>,
+    ) -> Result<Self, ToolError> {
         let shown = target.shown.as_str();
         let path = paths::real(&target.path).map_err(|e| io_error("write", shown, &e))?;
         if path.symlink_metadata().is_err() {
-            let diff = diff::of(shown, None, content);
-            return Ok(Self { path, old: None, bytes: content.as_bytes().to_owned(), diff });
+            let (content, notes) = chosen("", content, choice);
+            let diff = diff::of(shown, None, &content);
+            return Ok(Self { path, old: None, bytes: content.into_bytes(), diff, notes });
         }
         let loaded = files::load(&path, shown)?;
         let (old, bom) = files::editable(&loaded.bytes, shown)?;
@@ -115,14 +124,23 @@ impl Plan {
         let content = content.strip_prefix('\u{feff}').unwrap_or(content);
         let keep_crlf = files::is_crlf(&old) && !content.contains("\r\n");
         let content = if keep_crlf { files::to_crlf(content) } else { content.to_owned() };
+        let (content, notes) = chosen(&old, &content, choice);
         let diff = diff::of(shown, Some(&old), &content);
-        Ok(Self { path, old: Some(loaded.hash), bytes: with_bom(content, bom), diff })
+        Ok(Self { path, old: Some(loaded.hash), bytes: with_bom(content, bom), diff, notes })
     }
 }
 
 /// The bytes of a text, after a byte order mark when it had one.
 pub fn with_bom(text: String, bom: bool) -> Vec<u8> {
     if bom { [b"\xef\xbb\xbf".as_slice(), text.as_bytes()].concat() } else { text.into_bytes() }
+}
+
+/// What is left of a change after the user's choice.
+fn chosen(old: &str, new: &str, choice: Option<&[HunkChoice]>) -> (String, Vec<String>) {
+    match choice {
+        Some(choice) => hunks::choose(old, new, choice),
+        None => (new.to_owned(), Vec::new()),
+    }
 }
 
 /// An empty file holds nothing that could be lost.
@@ -150,7 +168,8 @@ fn write(
     stamps: &Arc<Stamps>,
     id: &CallId,
 ) -> Result<ToolOutcome, ToolError> {
-    let plan = Plan::make(target, content, stamps);
+    let choice = stamps.take_choice(id);
+    let plan = Plan::make(target, content, stamps, choice.as_deref());
     let shown = target.shown.as_str();
     let plan = match plan {
         Ok(plan) => plan,
@@ -167,11 +186,16 @@ fn write(
     }
     replace::replace(&plan.path, shown, &plan.bytes, plan.old)?;
     stamps.wrote(&plan.path, files::hash(&plan.bytes));
-    let lines = output::count(content.lines().count() as u64, "line");
-    let text = if plan.diff.created {
+    let written = String::from_utf8_lossy(&plan.bytes).lines().count();
+    let lines = output::count(written as u64, "line");
+    let mut text = if plan.diff.created {
         format!("created {shown}, {lines}")
     } else {
         format!("wrote {shown}, {lines} (+{} -{})", plan.diff.added, plan.diff.removed)
     };
+    for note in &plan.notes {
+        text.push('\n');
+        text.push_str(note);
+    }
     Ok(ToolOutcome::ok(text).with_detail(Detail::Diff(plan.diff)))
 }

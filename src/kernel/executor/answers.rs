@@ -24,6 +24,7 @@ impl Executor {
             .push_back(Event::ApprovalClosed { id: id.clone(), answer: Some(answer.clone()) });
         match answer {
             Answer::Once => {}
+            Answer::Partly { hunks } => self.cx.ports.tools.choose(id, hunks),
             Answer::Always if approval.rule.is_none() => {}
             Answer::Always => {
                 self.entries[self.head].phase = Phase::Remembering;

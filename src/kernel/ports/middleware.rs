@@ -8,9 +8,10 @@ use std::sync::Arc;
 use futures_util::future::BoxFuture;
 
 use super::{Access, CallContext, ToolOutcome, ToolSpec, ToolTraits, Toolbox};
+use crate::kernel::command::HunkChoice;
 use crate::kernel::error::ToolError;
 use crate::kernel::event::Preview;
-use crate::kernel::message::{Block, CallStatus, ToolCall};
+use crate::kernel::message::{Block, CallId, CallStatus, ToolCall};
 
 /// Stands around the running of tools.
 pub trait Middleware: Send + Sync + Debug {
@@ -99,6 +100,10 @@ impl Toolbox for Wrapped {
 
     fn fingerprint<'a>(&'a self, call: &'a ToolCall) -> BoxFuture<'a, Option<String>> {
         self.tools.fingerprint(call)
+    }
+
+    fn choose(&self, id: &CallId, hunks: Vec<HunkChoice>) {
+        self.tools.choose(id, hunks);
     }
 
     fn run(&self, call: ToolCall, context: CallContext) -> BoxFuture<'_, ToolOutcome> {

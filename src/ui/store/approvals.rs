@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 
 use crossterm::event::KeyCode;
 
+use super::hunks::Hunks;
 use super::line::Line;
 use crate::kernel::command::Answer;
 use crate::kernel::event::{Approval, Preview};
@@ -65,6 +66,8 @@ pub enum Outcome {
         /// Whether edits need no question from now on.
         edits: bool,
     },
+    /// One place of the change is to be written in the editor.
+    Edit(String),
     /// The run should stop.
     Abort,
 }
@@ -79,6 +82,7 @@ pub struct Approvals {
     words: Line,
     page: Page,
     scroll: usize,
+    hunks: Hunks,
     denied_ms: Option<u64>,
     /// Keys of the panel typed in quick succession, and when the last one was.
     burst: (String, u64),
@@ -145,6 +149,7 @@ impl Approvals {
         self.page = Page::Summary;
         self.scroll = 0;
         self.burst = (String::new(), 0);
+        self.hunks = Hunks::of(self.diff());
         // What could destroy much must be chosen, not confirmed.
         self.selected = match self.shown() {
             Some(approval) if approval.danger => self.options().len() - 1,
@@ -212,6 +217,16 @@ impl Approvals {
         match chord.code {
             KeyCode::Enter => return self.confirm(now_ms),
             KeyCode::Up | KeyCode::Down => self.vertical(chord.code == KeyCode::Down, width),
+            KeyCode::Tab => self.selected = self.options().len() - 1,
+            KeyCode::Left | KeyCode::Right if self.chooses() => {
+                self.hunks.step(chord.code == KeyCode::Right);
+                self.scroll = self.place_row(width);
+            }
+            KeyCode::Char('x') if self.chooses() => self.hunks.toggle(),
+            KeyCode::Char('e') if self.chooses() => {
+                let diff = self.diff().cloned().unwrap_or_default();
+                return self.hunks.edit(&diff).map_or(Outcome::Stay, Outcome::Edit);
+            }
             KeyCode::Home => self.scroll = 0,
             KeyCode::End => self.scroll = self.last_scroll(width),
             KeyCode::Char(c) if chord.printable().is_some() => self.printable(c, chord, now_ms),
@@ -287,6 +302,32 @@ impl Approvals {
         self.scroll = 0;
     }
 
+    fn diff(&self) -> Option<&FileDiff> {
+        match self.shown()?.preview.as_ref()? {
+            Preview::Diff(diff) => Some(diff),
+            _ => None,
+        }
+    }
+
+    /// Whether keys choose among the places of a change.
+    pub fn chooses(&self) -> bool {
+        self.page == Page::Full && !self.hunks.is_empty()
+    }
+
+    /// The editor is done with a place; false when it was not about one.
+    pub fn edited(&mut self, text: Option<&str>) -> bool {
+        let diff = self.diff().cloned();
+        self.hunks.edited(text, diff.as_ref())
+    }
+
+    /// The row of the full page where the chosen place begins.
+    fn place_row(&self, width: u16) -> usize {
+        let place = self.hunks.at();
+        let is_place = |(_, (tone, _)): &(usize, (Tone, String))| *tone == Tone::Place;
+        let mut places = self.body(width).into_iter().enumerate().filter(is_place);
+        places.nth(place).map_or(0, |(row, _)| row)
+    }
+
     fn is_plan(&self) -> bool {
         let preview = self.shown().and_then(|approval| approval.preview.as_ref());
         matches!(preview, Some(Preview::Plan { .. }))
@@ -302,8 +343,13 @@ impl Approvals {
         }
         let remembered = self.shown().is_some_and(|approval| approval.rule.is_some());
         let answer = match self.selected {
-            0 => Answer::Once,
-            1 if remembered => Answer::Always,
+            0 => self.hunks.answer(),
+            // A rule is saved for the change as it was shown; one that is taken in part is an answer
+            // to this call only.
+            1 if remembered => match self.hunks.answer() {
+                Answer::Once => Answer::Always,
+                partly => partly,
+            },
             _ => Answer::Deny { words: None },
         };
         self.answer(answer, now_ms)
@@ -338,7 +384,7 @@ impl Approvals {
     pub fn body(&self, width: u16) -> Vec<(Tone, String)> {
         let Some(approval) = self.shown() else { return Vec::new() };
         let lines = match self.page {
-            Page::Summary | Page::Full => what(approval),
+            Page::Summary | Page::Full => what(approval, &self.hunks, self.page == Page::Full),
             Page::Why => why(approval),
         };
         let mut rows = Vec::new();
@@ -370,12 +416,12 @@ impl Approvals {
     }
 }
 
-fn what(approval: &Approval) -> Vec<(Tone, String)> {
+fn what(approval: &Approval, hunks: &Hunks, whole: bool) -> Vec<(Tone, String)> {
     match &approval.preview {
         Some(Preview::Command { command, .. }) => {
             shown_lines(command).map(|line| (Tone::Text, line)).collect()
         }
-        Some(Preview::Diff(diff)) => diff_lines(diff),
+        Some(Preview::Diff(diff)) => diff_lines(diff, hunks, whole),
         Some(Preview::Plan { text }) => shown_lines(text).map(|line| (Tone::Text, line)).collect(),
         None => {
             let args = serde_json::to_string_pretty(&approval.call.args).unwrap_or_default();
@@ -419,10 +465,21 @@ fn code_line(text: &str) -> String {
     line
 }
 
-fn diff_lines(diff: &FileDiff) -> Vec<(Tone, String)> {
+fn diff_lines(diff: &FileDiff, hunks: &Hunks, whole: bool) -> Vec<(Tone, String)> {
     let mut lines = Vec::new();
-    for hunk in &diff.hunks {
-        lines.push((Tone::Place, format!("@@ line {}", hunk.new_start)));
+    for (place, hunk) in diff.hunks.iter().enumerate() {
+        let mut title = format!("@@ line {}", hunk.new_start);
+        if whole || hunks.mark(place) != "✓" {
+            let here = if whole && hunks.at() == place { "▸ " } else { "" };
+            title = format!("{here}{title}  {}", hunks.mark(place));
+        }
+        lines.push((Tone::Place, title));
+        if let Some(text) = hunks.written(place) {
+            lines.extend(
+                text.split('\n').map(|line| (Tone::Added, format!("+ {}", code_line(line)))),
+            );
+            continue;
+        }
         for line in &hunk.lines {
             lines.push(match line {
                 DiffLine::Context(text) => (Tone::Text, format!("  {}", code_line(text))),

@@ -167,6 +167,7 @@ fn approval(store: &mut Store, chord: Chord, out: &mut Vec<Effect>) {
     let width = store.size.0.saturating_sub(4);
     match store.approvals.key(chord, width, store.now_ms) {
         Outcome::Stay => {}
+        Outcome::Edit(text) => out.push(Effect::Editor(text)),
         Outcome::Agreed { id, edits } => plan::agreed(id, edits, out),
         Outcome::Answered(id, answer) => out.push(command(Command::Answer { id, answer })),
         Outcome::Abort => stop(store, out),

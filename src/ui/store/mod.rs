@@ -7,6 +7,7 @@ pub mod composer;
 pub mod focus;
 pub mod follow;
 pub mod history;
+pub mod hunks;
 pub mod jobs;
 pub mod keys;
 pub mod ledger;
@@ -317,11 +318,15 @@ pub fn update(store: &mut Store, now_ms: u64, msg: Msg) -> Vec<Effect> {
         Msg::AppGone => follow::app_gone(store, &mut out),
         Msg::Tick => tick(store, &mut out),
         Msg::History(entries) => store.history.load(entries),
+        Msg::Edited(Ok(text)) if store.approvals.edited(Some(&text)) => {}
         Msg::Edited(Ok(text)) => {
             store.composer.set(&text);
             store.menu.reset();
         }
-        Msg::Edited(Err(text)) => store.notice(Level::Warning, &text),
+        Msg::Edited(Err(text)) => {
+            store.approvals.edited(None);
+            store.notice(Level::Warning, &text);
+        }
         Msg::EditedEntry(id, Ok(text)) => {
             out.push(Effect::Request(Request::Edited { id, text }));
         }

@@ -108,6 +108,35 @@ fn substitutes(line: &str) -> bool {
     false
 }
 
+/// Parts of honest and of other lines.
+fn part() -> impl Strategy<Value = String> {
+    let parts = [
+        "ls -la",
+        "cat f",
+        "git status",
+        "grep -n x f",
+        "make",
+        "touch M",
+        "echo 'a;b'",
+        "rm -rf x",
+    ];
+    prop::sample::select(parts.to_vec()).prop_map(str::to_owned)
+}
+
+fn joint() -> impl Strategy<Value = &'static str> {
+    prop::sample::select(vec![" && ", " || ", "; ", " | "])
+}
+
+/// How far a class is from running unasked.
+fn rank(class: &Class) -> u8 {
+    match class {
+        Class::ReadOnly => 0,
+        Class::Write(_) => 1,
+        Class::Other => 2,
+        Class::NotUnderstood => 3,
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, cases: 1500, ..ProptestConfig::default() })]
 
@@ -125,6 +154,34 @@ proptest! {
         if !line.contains(['#']) && !line.contains("<<") && substitutes(&line) {
             prop_assert!(!matches!(found, Class::ReadOnly | Class::Write(_)), "{line:?}");
         }
+    }
+
+    /// Blanks and a comment at the end change nothing.
+    #[test]
+    fn what_stands_behind_a_line_changes_nothing(
+        parts in prop::collection::vec(part(), 1..4),
+        joint in joint(),
+        end in prop::sample::select(vec![" ", "\t", "   ", "\n", " # note", " # rm -rf /"]),
+    ) {
+        let line = parts.join(joint);
+        prop_assert_eq!(class(&format!("{line}{end}")), class(&line), "{:?} {:?}", line, end);
+    }
+
+    /// A further part of unknown effect never makes a line more allowed.
+    #[test]
+    fn an_unknown_part_never_makes_a_line_more_allowed(
+        parts in prop::collection::vec(part(), 1..4),
+        joint in joint(),
+        unknown in "[a-z]{3,8}",
+        place in 0..4_usize,
+    ) {
+        let unknown = format!("x{unknown}x --do");
+        let before = rank(&class(&parts.join(joint)));
+        let mut more = parts.clone();
+        more.insert(place.min(parts.len()), unknown);
+        let after = class(&more.join(joint));
+        prop_assert!(rank(&after) >= before, "{more:?} {after:?}");
+        prop_assert!(!matches!(after, Class::ReadOnly | Class::Write(_)), "{more:?}");
     }
 
     #[test]

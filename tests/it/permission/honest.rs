@@ -151,6 +151,52 @@ const LINES: &[(&str, &str)] = &[
     ("awk '{print $1}' f", "dkka"),
     ("sleep 100 &", "dkka"),
     ("FOO=1 cargo test", "dkka"),
+    // Daily work with the usual tools.
+    ("cargo check --all-targets", "dkka"),
+    ("cargo clippy --all-targets -- -D warnings", "dkka"),
+    ("cargo fmt --check", "dkka"),
+    ("cargo add serde", "dkka"),
+    ("cargo doc --no-deps && ls target", "dkka"),
+    ("rustc --version", "aaaa"),
+    ("npm test -- --watch=false", "dkka"),
+    ("npm ci && npm run lint", "dkka"),
+    ("npx tsc --noEmit", "dkka"),
+    ("node --version", "aaaa"),
+    ("go build ./...", "dkka"),
+    ("go test ./... -run TestX -v", "dkka"),
+    ("go env GOPATH", "dkka"),
+    ("python3 -m pytest tests -k slow", "dkka"),
+    ("python3 -m venv .venv", "dkka"),
+    ("pip install -r requirements.txt", "dkka"),
+    ("make -j4 test", "dkka"),
+    ("docker ps -a", "dkka"),
+    ("docker build -t x .", "dkka"),
+    ("docker compose up -d", "dkka"),
+    ("tar czf a.tgz src", "dkka"),
+    ("git fetch origin", "dkka"),
+    ("git pull --rebase", "dkka"),
+    ("git stash push -m wip", "dkka"),
+    ("git switch -c topic", "dkka"),
+    ("git merge topic", "dkka"),
+    ("git rebase main", "dkka"),
+    ("git cherry-pick abc123", "dkka"),
+    ("git tag v1.0", "dkka"),
+    ("git log --format='%h %s' -5 | cat", "aaaa"),
+    ("git diff HEAD~3 -- src | wc -l", "aaaa"),
+    ("git show --stat HEAD | tail -5", "aaaa"),
+    ("git status --porcelain | cut -c4- | sort", "aaaa"),
+    ("git ls-files | grep rs | xargs wc -l", "dkka"),
+    ("cat f | sort | uniq -c | sort -rn | head -3", "aaaa"),
+    ("grep -rn TODO src | wc -l", "aaaa"),
+    ("rg -l main src | head", "aaaa"),
+    ("find . -name '*.md' | sort", "aaaa"),
+    ("head -1 f; tail -1 f", "aaaa"),
+    ("wc -l src/main.rs docs/guide.md | tail -1", "aaaa"),
+    ("ls -1 src | wc -l", "aaaa"),
+    ("jq -r '.a[]' f | sort -u", "aaaa"),
+    ("diff -u f a.txt | head -20", "aaaa"),
+    ("test -d src && echo yes", "aaaa"),
+    ("cat f 2>/dev/null || echo none", "aaaa"),
     // Outside the workspace, private, dangerous.
     ("ls /", "kkkk"),
     ("cat /etc/hostname", "kkkk"),
@@ -194,7 +240,9 @@ fn honest_lines_get_their_verdict_in_every_mode() {
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
-    assert!(LINES.len() >= 80);
+    let free = LINES.iter().filter(|(_, want)| *want == "aaaa").count();
+    println!("honest lines: {}, of them free of questions in every mode: {}", LINES.len(), free);
+    assert!(LINES.len() >= 150);
 }
 
 /// Case D02: chains whose every part is harmless run unasked.

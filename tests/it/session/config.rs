@@ -130,6 +130,7 @@ vision = true
 thinking = [0, 1024, "high"]
 [permissions]
 allow = ["bash(cargo test:*)"]
+ask = ["Bash(git push *)"]
 deny = ["bash(rm:*)"]
 roots = ["/r"]
 [limits]
@@ -158,6 +159,16 @@ dynamic = "turn_context"
 [memory]
 enabled = false
 extract = true
+[web]
+allow_hosts = ["intranet"]
+search_url = "https://s/"
+search_key_env = "K"
+search_header = "X-Key"
+[sandbox]
+mode = "auto"
+auto_allow = true
+network = true
+write = ["/w"]
 [background]
 wake = true
 [ui]
@@ -305,7 +316,15 @@ max_turns = 5
     assert!(config.permissions.allow.is_empty() && config.permissions.roots.is_empty());
     assert_eq!(config.permissions.deny, ["u", "p", "l"]);
     assert_eq!(config.limits.max_turns, 5);
-    assert_eq!(loaded.warnings.len(), 12, "{:#?}", loaded.warnings);
+    assert_eq!(loaded.warnings.len(), 8, "{:#?}", loaded.warnings);
+    // What the user may agree to waits, each item with its place.
+    let offered: Vec<(&str, &str)> =
+        loaded.offered.iter().map(|offer| (offer.list.key(), offer.text.as_str())).collect();
+    let (allow, roots) = (("permissions.allow", "bash"), ("permissions.roots", "/"));
+    assert_eq!(offered, [allow, roots, allow, roots]);
+    assert!(loaded.offered[0].place.ends_with("config.toml:9"), "{:?}", loaded.offered[0]);
+    let deny = loaded.rules.iter().find(|rule| rule.text == "l").unwrap();
+    assert!(deny.place.ends_with("config.local.toml:10"), "{deny:?}");
     assert_eq!(loaded.origins["providers.a.base_url"], Source::User);
     assert!(!loaded.origins.contains_key("permission_mode"));
 }

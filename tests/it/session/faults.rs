@@ -78,7 +78,7 @@ async fn bad_lines_in_the_middle_are_skipped_named_and_left_in_the_file() {
         line(user("u1", "one")),
         line(assistant("a1", "two", &[])),
         "{bad".to_owned(),
-        r#"{"record":"checkpoint","data":1}"#.to_owned(),
+        r#"{"record":"from_later","data":1}"#.to_owned(),
         r#"{"record":"message","message":{"role":"user","id":"u9"}}"#.to_owned(),
         r#"["not","an","object"]"#.to_owned(),
         line(user("u2", "three")),
@@ -90,7 +90,7 @@ async fn bad_lines_in_the_middle_are_skipped_named_and_left_in_the_file() {
     let (journal, loaded) = SessionJournal::resume(&path, &|_| true).unwrap();
     assert_eq!(texts(&loaded.history), ["one", "two", "three", "four"]);
     let warnings = loaded.warnings.join("\n");
-    for expected in ["line 4 ", "line 6 ", "line 7 ", "1 records of unknown kinds", "checkpoint"] {
+    for expected in ["line 4 ", "line 6 ", "line 7 ", "1 records of unknown kinds", "from_later"] {
         assert!(warnings.contains(expected), "{expected} in {warnings}");
     }
     append(&journal, &said(user("u3", "five"))).await;

@@ -1,10 +1,11 @@
 //! `edit`.
 
+use codebot::kernel::command::HunkChoice;
 use codebot::kernel::message::Detail;
 use codebot::kernel::ports::Toolbox;
 use serde_json::{Value, json};
 
-use super::{Desk, call, detail, diff_of, lines, text};
+use super::{Desk, call, context, detail, diff_of, lines, text};
 
 fn all(file: &str, old: &str, new: &str) -> Value {
     json!({"file_path": file, "edits": [{"old": old, "new": new, "replace_all": true}]})
@@ -259,4 +260,30 @@ async fn a_large_file_with_nothing_in_common_is_diffed_in_bounded_time() {
     let started = std::time::Instant::now();
     desk.ok("write", json!({"file_path": "a.txt", "content": new})).await;
     assert!(started.elapsed().as_millis() < 2500, "{:?}", started.elapsed());
+}
+
+/// Places of a change that the user rejected or rewrote: the file and the words to the model agree.
+#[tokio::test]
+async fn places_that_the_user_did_not_want_are_left_and_told() {
+    let desk = Desk::new();
+    let old: String = (1..=40).map(|n| format!("line {n}\n")).collect();
+    desk.put("a.txt", &old);
+    let edits = json!([
+        {"old": "line 2\n", "new": "LINE 2\n"},
+        {"old": "line 20\n", "new": "LINE 20\n"},
+        {"old": "line 38\n", "new": "LINE 38\n"},
+    ]);
+    let args = json!({"file_path": "a.txt", "edits": edits});
+    let call = call("edit", args);
+    desk.tools.preview(&call).await.unwrap();
+    let written = "line 17\nmine\nline 23".to_owned();
+    let hunks = vec![HunkChoice::Keep, HunkChoice::Edit(written), HunkChoice::Reject];
+    desk.tools.choose(&call.id, hunks);
+    let outcome = desk.tools.run(call, context()).await;
+    let told = text(&outcome);
+    assert!(told.contains("rejected the change at line 35"), "{told}");
+    assert!(told.contains("wrote the change at line 17 themselves"), "{told}");
+    let now = desk.text("a.txt");
+    assert!(now.contains("LINE 2\n") && now.contains("line 17\nmine\nline 23\nline 24\n"), "{now}");
+    assert!(now.contains("line 38\n") && !now.contains("LINE 38") && !now.contains("LINE 20"));
 }

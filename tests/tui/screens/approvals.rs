@@ -1,9 +1,10 @@
 //! Questions about calls: who may answer them, when, and what is shown.
 
-use codebot::kernel::command::{Answer, Command, QueueEdit};
+use codebot::kernel::command::{Answer, Command, HunkChoice, Mode, QueueEdit, Setting};
 use codebot::kernel::event::{EndReason, Event, Preview, QueueKind};
 use codebot::kernel::message::{CallId, DiffLine, FileDiff, Hunk};
 use codebot::ui::store::approvals::Page;
+use codebot::ui::store::{Effect, Msg};
 
 use super::stage::{Stage, asks, item};
 
@@ -305,4 +306,111 @@ fn tabs_of_a_diff_are_blanks_and_everything_else_hidden_is_written_out() {
     approval.preview = Some(Preview::Diff(diff));
     stage.event(Event::ApprovalAsked { approval });
     assert!(stage.text().contains("+     if  x {\\u{202e}\n"), "{}", stage.text());
+}
+
+fn diff_question(stage: &mut Stage) {
+    let hunk = |line: u32, text: &str| Hunk {
+        old_start: line,
+        new_start: line,
+        lines: vec![
+            DiffLine::Context("same".to_owned()),
+            DiffLine::Removed(format!("old {text}")),
+            DiffLine::Added(format!("new {text}")),
+        ],
+    };
+    let mut approval = asks("k1", "x");
+    approval.preview = Some(Preview::Diff(FileDiff {
+        path: "src/cart.rs".to_owned(),
+        created: false,
+        added: 2,
+        removed: 2,
+        hunks: vec![hunk(10, "one"), hunk(40, "two")],
+    }));
+    stage.event(Event::ApprovalAsked { approval });
+    stage.wait(600);
+    stage.taken();
+}
+
+/// Places of a change are rejected or rewritten one by one.
+#[test]
+fn a_change_is_taken_place_by_place() {
+    for (columns, rows) in [(40, 24), (80, 24), (200, 24), (40, 10)] {
+        let mut stage = Stage::sized(columns, rows);
+        stage.run_starts();
+        diff_question(&mut stage);
+        stage.key("d").key("right").key("x");
+        insta::assert_snapshot!(format!("places_{columns}x{rows}"), stage.text());
+        stage.key("enter");
+        let hunks = vec![HunkChoice::Keep, HunkChoice::Reject];
+        assert_eq!(stage.commands(), [answer("k1", Answer::Partly { hunks })]);
+    }
+}
+
+#[test]
+fn a_change_with_every_place_rejected_is_refused() {
+    let mut stage = Stage::busy();
+    diff_question(&mut stage);
+    stage.key("d").key("x").key("right").key("x").key("enter");
+    assert_eq!(stage.commands(), [answer("k1", Answer::Deny { words: None })]);
+}
+
+#[test]
+fn a_place_is_written_anew_in_the_editor() {
+    let mut stage = Stage::busy();
+    diff_question(&mut stage);
+    stage.key("d").key("e");
+    let text = stage.taken().iter().find_map(|effect| match effect {
+        Effect::Editor(text) => Some(text.clone()),
+        _ => None,
+    });
+    assert_eq!(text.as_deref(), Some("same\nnew one"));
+    stage.send(Msg::Edited(Ok("same\nmine".to_owned())));
+    assert!(stage.store.composer.is_empty(), "it is no draft");
+    stage.key("enter");
+    let hunks = vec![HunkChoice::Edit("same\nmine".to_owned()), HunkChoice::Keep];
+    assert_eq!(stage.commands(), [answer("k1", Answer::Partly { hunks })]);
+}
+
+fn plan_question(stage: &mut Stage) {
+    let mut approval = asks("k1", "x");
+    let text = "# Plan\n\n1. read the cart\n2. change the sum".to_owned();
+    approval.preview = Some(Preview::Plan { text });
+    approval.rule = None;
+    stage.event(Event::Plan { on: true });
+    stage.event(Event::ApprovalAsked { approval });
+    stage.wait(600);
+    stage.taken();
+}
+
+/// Scenario A08: a yes ends the planning before the call goes on; a no takes words along.
+#[test]
+fn a_plan_is_agreed_to_or_sent_back() {
+    let configure = |setting| Command::Configure(setting);
+    let mut stage = Stage::busy();
+    plan_question(&mut stage);
+    insta::assert_snapshot!("plan_question", stage.text());
+    stage.key("enter");
+    let yes = answer("k1", Answer::Once);
+    assert_eq!(stage.commands(), [configure(Setting::Plan(false)), yes.clone()]);
+    let mut stage = Stage::busy();
+    plan_question(&mut stage);
+    stage.key("2").key("enter");
+    let edits = configure(Setting::Mode(Mode::AcceptEdits));
+    assert_eq!(stage.commands(), [edits, configure(Setting::Plan(false)), yes]);
+    let mut stage = Stage::busy();
+    plan_question(&mut stage);
+    stage.types("smaller steps").key("enter");
+    let words = Some("smaller steps".to_owned());
+    assert_eq!(stage.commands(), [answer("k1", Answer::Deny { words })]);
+}
+
+/// Scenario P14: a question that comes while text streams goes away with Esc.
+#[test]
+fn a_question_in_the_middle_of_a_stream_leaves_with_escape() {
+    let mut stage = armed("cargo test");
+    stage.key("esc");
+    assert_eq!(stage.commands(), [answer("k1", Answer::Deny { words: None })]);
+    assert!(stage.store.approvals.shown().is_none());
+    stage.types("x");
+    assert_eq!(stage.store.composer.text(), "x");
 }

@@ -4,7 +4,7 @@ use ratatui::layout::{Position, Rect};
 
 use super::{input, inside, keys};
 use crate::ui::store::Store;
-use crate::ui::store::approvals::{Page, Tone};
+use crate::ui::store::approvals::{Approvals, Page, Tone};
 use crate::ui::text::role::Role;
 use crate::ui::text::wrap::{hard_ranges, soft_ranges};
 use crate::ui::view::paint::{Canvas, Piece};
@@ -100,14 +100,17 @@ pub(super) fn draw(store: &Store, area: Rect, canvas: &mut Canvas<'_>) -> Option
     if !approvals.words().is_empty() {
         return input(canvas, inner, row, "No: ", approvals.words(), false);
     }
-    keys(canvas, inner, row, hints(approvals.page(), is_cut));
+    keys(canvas, inner, row, hints(approvals, is_cut));
     None
 }
 
-fn hints(page: Page, is_cut: bool) -> &'static [&'static str] {
-    match page {
+fn hints(approvals: &Approvals, is_cut: bool) -> &'static [&'static str] {
+    match approvals.page() {
         Page::Summary if is_cut => &["enter confirms", "esc refuses", "d all", "w why"],
         Page::Summary => &["enter confirms", "esc refuses", "w why"],
+        Page::Full if approvals.chooses() => {
+            &["enter confirms", "x rejects", "e edits it", "←→ place", "esc back", "↑↓ scroll"]
+        }
         Page::Full => &["enter confirms", "esc or d back", "↑↓ scroll"],
         Page::Why => &["enter confirms", "esc or w back", "↑↓ scroll"],
     }
