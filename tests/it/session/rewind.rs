@@ -343,3 +343,24 @@ fn keeping_costs_an_edit_little() {
     times.sort();
     println!("around an edit of 22 KB: {:?}", times[times.len() / 2]);
 }
+
+/// What stands around a command: two looks, and copies of what is new.
+#[tokio::test]
+async fn looking_around_costs_a_command_little_after_the_first() {
+    let room = Room::new();
+    for n in 0..400 {
+        room.put(&format!("d{}/f{n}", n % 40), format!("{n}\n{}", "some words\n".repeat(100)));
+    }
+    let started = Instant::now();
+    room.bash("true").await;
+    let first = started.elapsed();
+    let started = Instant::now();
+    room.bash("true").await;
+    let second = started.elapsed();
+    room.put("d0/f0", "changed by hand\n");
+    let turn = room.turn("u1").await;
+    room.bash("echo by command > d1/f1").await;
+    let plan = room.keeper.plan(&turn);
+    assert_eq!(room.names(&plan), ["d1/f1"], "work of the user is no work of the command");
+    println!("400 files: the first command {first:?}, the next {second:?}");
+}
