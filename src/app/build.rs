@@ -35,6 +35,7 @@ use crate::tools::{Closed, Tools, ToolsConfig};
 use super::asking::Counter;
 use super::branch;
 use super::demo::TEST_COMMAND;
+use super::fence;
 use super::ground::Ground;
 use super::knowledge::{self, Knowledge};
 use super::logging::CallLog;
@@ -148,12 +149,14 @@ pub fn open(
 ) -> Result<Session, String> {
     let mut notices = Vec::new();
     let info = chosen.model.info();
-    let gate = Arc::new(PermissionGate::new(gate_config(ground, mode)));
+    let fenced = fence::fence(ground)?;
+    let gate = Arc::new(PermissionGate::new(gate_config(ground, mode, fenced.held)));
     notices.extend_from_slice(gate.warnings());
     let models = Models::new(chosen, ground, &mut notices);
     let (main, small) = models.places();
     let mut config = agent_config(ground, launch);
     let mut tool_config = tool_config(ground, chosen, &gate, Arc::clone(&small));
+    tool_config.confinement = fenced.confinement;
     let mut prompt = prompt(ground, &info.model.to_string(), &gate, &mut notices);
     let knowledge = knowledge(ground, chosen, &gate, &mut notices);
     if let Some(knowledge) = &knowledge {
@@ -171,9 +174,7 @@ pub fn open(
     }
     tool_config.asks = launch.interactive.then(|| Arc::new(asking.clone()) as _);
     let tools = Arc::new(Tools::new(tool_config));
-    if let Some(knowledge) = &knowledge {
-        knowledge.skills.work_with(&tools);
-    }
+    knowledge.iter().for_each(|known| known.skills.work_with(&tools));
     let (journal, loaded) = journal(ground, &info.model.to_string(), &tools, resume, &mut notices)?;
     let session = journal.id().to_owned();
     let context = context(ground, &prompt, summariser(chosen, &models, &session))
@@ -197,7 +198,7 @@ pub fn open(
     let config = AgentConfig { cache_key: session.clone(), ..config };
     let agent = Agent::spawn(ports, config, history.clone(), events);
     let mut ready = ready(ground, chosen, &models, (mode, session));
-    ready.history = history;
+    (ready.history, ready.sandbox) = (history, fenced.text);
     let mut session = Session {
         agent,
         tools,
@@ -228,6 +229,7 @@ fn ready(ground: &Ground, chosen: &Chosen, models: &Models, of: (Mode, String)) 
         history: Vec::new(),
         effort: models.main.effort(),
         demo: chosen.demo,
+        sandbox: String::new(),
     }
 }
 
@@ -259,9 +261,10 @@ fn toolbox(tools: &Arc<Tools>) -> Arc<dyn Toolbox> {
 
 /// What the model sees of a conversation.
 fn context(ground: &Ground, prompt: &PromptInput, summariser: Summariser) -> SessionContext {
+    let in_turn = ground.settings.config.prompt.dynamic == PromptPlace::TurnContext;
     SessionContext::new(assemble::system_blocks(prompt))
         .with_fast(assemble::fast_blocks(prompt))
-        .with_turn_context(ground.settings.config.prompt.dynamic == PromptPlace::TurnContext)
+        .with_turn_context(in_turn)
         .with_summariser(summariser)
         .with_limits(limits(ground))
 }
@@ -409,7 +412,7 @@ fn journal(
     Ok((journal, Loaded::default()))
 }
 
-fn gate_config(ground: &Ground, mode: Mode) -> GateConfig {
+fn gate_config(ground: &Ground, mode: Mode, held: bool) -> GateConfig {
     let permissions = &ground.settings.config.permissions;
     let state_dir = &ground.paths.state_dir;
     let mut allow = permissions.allow.clone();
@@ -435,6 +438,7 @@ fn gate_config(ground: &Ground, mode: Mode) -> GateConfig {
         store: state_dir.join("approvals.json"),
         audit: state_dir.join("audit.jsonl"),
         path_env: ground.env.var("PATH").unwrap_or_default(),
+        held,
     }
 }
 

@@ -5,14 +5,15 @@
 use crate::config::env::Env;
 use crate::config::load::{self, Flags};
 use crate::config::paths::Paths;
+use crate::config::schema::SandboxMode;
 use crate::model::providers::{PROVIDERS, ProviderRow};
 use crate::model::resolve;
-use crate::sandbox;
 
 use super::doctor::{
     ConfigFact, ConfigState, DoctorFacts, ProviderFact, SandboxFact, TerminalFact, probe_folder,
     programs,
 };
+use super::fence;
 use super::ground::Ground;
 use super::service::{Failure, Launch};
 use super::setup;
@@ -39,7 +40,8 @@ pub async fn gather(
         Err(failure) => (Some(Err(failure.message.clone())), Vec::new(), Vec::new()),
     };
     let path = env.var("PATH").map(std::ffi::OsString::from);
-    let support = sandbox::probe();
+    let wanted = ground.as_ref().map_or(SandboxMode::Auto, |g| g.settings.config.sandbox.mode);
+    let (active, text) = fence::report(wanted);
     Ok(DoctorFacts {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         configs: configs(&paths, launch, &env, ground.as_ref().ok()),
@@ -47,7 +49,7 @@ pub async fn gather(
         providers,
         servers,
         terminal: TerminalFact::gather(&lookup, size, is_terminal),
-        sandbox: SandboxFact { active: false, text: support.summary },
+        sandbox: SandboxFact { active, text },
         sessions: probe_folder(&paths.state_dir, paths.state_dir.display().to_string()),
         programs: programs(path.as_deref()),
     })

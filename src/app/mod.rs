@@ -8,6 +8,7 @@ pub mod checkup;
 mod context;
 pub mod demo;
 pub mod doctor;
+pub mod fence;
 pub mod ground;
 pub mod harness;
 pub mod jobs;

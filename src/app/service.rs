@@ -223,6 +223,8 @@ pub struct Ready {
     pub effort: Option<Effort>,
     /// Whether the model is the scripted one.
     pub demo: bool,
+    /// What holds commands in, one line.
+    pub sandbox: String,
 }
 
 /// How bad a notice is.

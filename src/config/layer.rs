@@ -10,7 +10,7 @@ use toml::{Table, Value};
 
 use super::error::ConfigError;
 use super::keys;
-use super::schema::{ModelConfig, PromptPlace, ProviderConfig, ToolStart};
+use super::schema::{ModelConfig, PromptPlace, ProviderConfig, SandboxMode, ToolStart};
 use crate::kernel::command::Mode;
 use crate::kernel::ports::Effort;
 
@@ -30,6 +30,7 @@ pub struct Layer {
     pub(super) route: Route,
     pub(super) retry: Retry,
     pub(super) tools: Tools,
+    pub(super) sandbox: Sandbox,
     pub(super) context: Context,
     pub(super) prompt: Prompt,
     pub(super) memory: Memory,
@@ -77,6 +78,15 @@ pub(super) struct Tools {
     pub(super) start: Option<ToolStart>,
     pub(super) max_concurrency: Option<NonZeroU32>,
     pub(super) bash_timeout_s: Option<NonZeroU32>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub(super) struct Sandbox {
+    pub(super) mode: Option<SandboxMode>,
+    pub(super) auto_allow: Option<bool>,
+    pub(super) network: Option<bool>,
+    pub(super) write: Option<Vec<PathBuf>>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]

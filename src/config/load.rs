@@ -158,6 +158,7 @@ impl Config {
             route,
             retry,
             tools,
+            sandbox,
             context,
             prompt,
             memory,
@@ -189,6 +190,10 @@ impl Config {
         over(&mut self.tools.start, tools.start);
         over(&mut self.tools.max_concurrency, tools.max_concurrency.map(NonZeroU32::get));
         over(&mut self.tools.bash_timeout_s, tools.bash_timeout_s.map(NonZeroU32::get));
+        over(&mut self.sandbox.mode, sandbox.mode);
+        over(&mut self.sandbox.auto_allow, sandbox.auto_allow);
+        over(&mut self.sandbox.network, sandbox.network);
+        over(&mut self.sandbox.write, sandbox.write);
         over(&mut self.context.result_tokens, context.result_tokens.map(NonZeroU32::get));
         over(&mut self.context.results_tokens, context.results_tokens.map(NonZeroU32::get));
         over(&mut self.prompt.dynamic, prompt.dynamic);

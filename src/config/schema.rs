@@ -92,6 +92,8 @@ pub struct Config {
     pub retry: RetryConfig,
     /// How tools run.
     pub tools: ToolConfig,
+    /// What holds commands in.
+    pub sandbox: SandboxConfig,
     /// What the model sees of a long conversation.
     pub context: ContextConfig,
     /// How the system prompt is put together.
@@ -193,6 +195,33 @@ impl Default for ToolConfig {
     fn default() -> Self {
         Self { start: ToolStart::Stream, max_concurrency: 4, bash_timeout_s: 120 }
     }
+}
+
+/// `[sandbox]`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SandboxConfig {
+    /// Whether commands are held in. Default: `auto`.
+    pub mode: SandboxMode,
+    /// Whether accept-edits runs commands of the workspace unasked while the sandbox is on. Default:
+    /// false.
+    pub auto_allow: bool,
+    /// Whether commands may reach other machines. Default: false.
+    pub network: bool,
+    /// Further folders that commands may change. Default: none.
+    pub write: Vec<PathBuf>,
+}
+
+/// Whether commands are held in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SandboxMode {
+    /// Where the system can.
+    #[default]
+    Auto,
+    /// Always; where the system cannot, nothing starts.
+    On,
+    /// Never.
+    Off,
 }
 
 /// When a completed call may start.

@@ -161,6 +161,8 @@ pub enum Access {
         /// Where it runs (absolute).
         workdir: PathBuf,
     },
+    /// Runs its commands outside of the sandbox that is on; comes beside a [`Access::Shell`].
+    Unconfined,
     /// Talks to this address.
     Network(String),
 }

@@ -121,6 +121,11 @@ impl PermissionGate {
             Access::Write(path) => self.write(path, mode, memory),
             Access::Network(address) => self.network(address, mode, memory),
             Access::Shell { command, workdir } => self.shell(command, workdir, mode, memory),
+            // What was remembered or allowed was so with the sandbox in mind.
+            Access::Unconfined => {
+                let part = "outside of the sandbox".to_owned();
+                self.by_mode(Row::OtherShell, mode, part, "runs outside of the sandbox")
+            }
         }
     }
 
@@ -330,12 +335,24 @@ impl PermissionGate {
                         Step::new(Effect::Ask, text, line.reason.clone(), allowed_by(rule))
                     }
                     Some(rule) => Step::new(Effect::Allow, text, "", allowed_by(rule)),
+                    None if self.is_held(line, mode) && !special => {
+                        Step::new(Effect::Allow, text, "", "sandbox")
+                    }
                     None => self.by_mode(Row::OtherShell, mode, text, line.reason.clone()),
                 };
                 step.rule = line.keys.as_deref().map(rules::text_of_keys);
                 step
             }
         }
+    }
+}
+
+impl PermissionGate {
+    /// Whether the sandbox stands in for a question: the line was understood, the user wants it so,
+    /// and writes in the workspace run unasked anyway.
+    fn is_held(&self, line: &Judgement, mode: Mode) -> bool {
+        let understood = line.class == Class::Other && line.simple;
+        self.held && mode == Mode::AcceptEdits && !self.careful && understood
     }
 }
 

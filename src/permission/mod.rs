@@ -55,6 +55,9 @@ pub struct GateConfig {
     pub audit: PathBuf,
     /// `PATH` of the commands that will run.
     pub path_env: String,
+    /// A sandbox really holds all commands in, and accept-edits need not ask for those that stay in
+    /// the workspace.
+    pub held: bool,
 }
 
 /// The gate of a session.
@@ -66,6 +69,7 @@ pub struct PermissionGate {
     deny: Vec<Rule>,
     /// A deny rule could not be read, so nothing runs unasked but looking.
     careful: bool,
+    held: bool,
     mode: RwLock<Mode>,
     remembered: Mutex<Remembered>,
     audit: Arc<Audit>,
@@ -115,6 +119,7 @@ impl PermissionGate {
             allow,
             deny,
             careful,
+            held: config.held,
             mode: RwLock::new(config.mode),
             remembered: Mutex::new(Remembered { store, rules, granted: Vec::new() }),
             audit: Arc::new(Audit::new(config.audit)),

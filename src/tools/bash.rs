@@ -12,11 +12,12 @@ use serde::Deserialize;
 
 use crate::kernel::error::ToolError;
 use crate::kernel::event::Preview;
-use crate::kernel::message::{Block, CallId, Detail};
+use crate::kernel::message::{Block, CallId, CallStatus, Detail};
 use crate::kernel::ports::{Access, ToolOutcome};
 
 use super::bench::Bench;
 use super::capture::{Capture, Spill, close_line};
+use super::confine::Confinement;
 use super::watch::{End, Watch, judge};
 use super::{Job, Kept, Tool, jobs};
 
@@ -37,6 +38,9 @@ pub struct Args {
     workdir: Option<String>,
     /// Whether it goes on in the background while you do something else.
     background: Option<bool>,
+    /// Run it outside of the sandbox, where there is one; the user is asked. Only after the sandbox
+    /// kept the same command from what it has to do.
+    unsandboxed: Option<bool>,
     /// What the command is for, in a few words, for the user.
     #[serde(rename = "description")]
     _description: Option<String>,
@@ -47,7 +51,11 @@ impl Tool for Bash {
 
     fn access(bench: &Bench, args: &Args) -> Vec<Access> {
         let workdir = bench.absolute_or_workspace(args.workdir.as_deref());
-        vec![Access::Shell { command: args.command.clone(), workdir }]
+        let mut access = vec![Access::Shell { command: args.command.clone(), workdir }];
+        if bench.confinement.is_some() && args.unsandboxed == Some(true) {
+            access.push(Access::Unconfined);
+        }
+        access
     }
 
     async fn preview(bench: &Bench, _: &CallId, args: Args) -> Result<Option<Preview>, ToolError> {
@@ -67,7 +75,10 @@ impl Tool for Bash {
         }
         let started = Instant::now();
         let limit = args.timeout.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-        let running = match bench.processes.spawn(command(bench, &args.command, &workdir)) {
+        let fence = bench.confinement.as_ref().filter(|_| args.unsandboxed != Some(true));
+        let mut command = command(bench, &args.command, &workdir);
+        let ready = fence.map_or(Ok(()), |fence| fence.prepare(&mut command));
+        let running = match ready.and_then(|()| bench.processes.spawn(command)) {
             Ok(running) => running,
             Err(error) => {
                 let shell = bench.shell.display();
@@ -88,7 +99,7 @@ impl Tool for Bash {
         let deadline = asked.unwrap_or_else(|| due(bench.timeout));
         let end = watch.follow(Some(deadline), &job.cancel, &job.background).await;
         if !matches!(end, End::Moved) {
-            return waited_for(watch, &end, &job, started).await;
+            return waited_for(watch, &end, &job, started, fence).await;
         }
         let so_far = watch.capture.report();
         let task = bench.jobs.adopt(watch, &args.command, started, asked);
@@ -122,11 +133,20 @@ fn command(bench: &Bench, line: &str, workdir: &Path) -> Command {
 }
 
 /// The result of a command that somebody waited for.
-async fn waited_for(mut watch: Watch, end: &End, job: &Job, started: Instant) -> ToolOutcome {
+async fn waited_for(
+    mut watch: Watch,
+    end: &End,
+    job: &Job,
+    started: Instant,
+    fence: Option<&Confinement>,
+) -> ToolOutcome {
     let mut notes = watch.settle(end).await;
     let (status, exit) = judge(end, &mut notes);
     let bytes = watch.capture.raw_bytes();
     let (mut text, file) = watch.capture.finish_saved();
+    if status == CallStatus::Error {
+        notes.extend(fence.and_then(|fence| fence.explain(&text)));
+    }
     // Nobody else sets it, so it is still empty.
     let _first = job.kept.set(Kept { file, notes: notes.clone() });
     if text.is_empty() && notes.is_empty() {

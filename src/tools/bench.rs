@@ -8,6 +8,7 @@ use std::time::Duration;
 use crate::kernel::error::ToolError;
 
 use super::ask::Asks;
+use super::confine::Confinement;
 use super::delegate::Delegates;
 use super::environment::Environment;
 use super::jobs::Jobs;
@@ -34,6 +35,8 @@ pub struct Bench {
     pub closed: Closed,
     /// The shell of `bash`.
     pub shell: PathBuf,
+    /// What holds commands in.
+    pub confinement: Option<Confinement>,
     /// The default time limit of a command.
     pub timeout: Duration,
     /// Which files were seen in which state.
@@ -62,6 +65,7 @@ impl Bench {
             environment: Environment::new(config.secret_env),
             closed: config.closed,
             shell: config.shell,
+            confinement: config.confinement,
             timeout: config.timeout,
             stamps: Arc::default(),
             processes: Arc::default(),

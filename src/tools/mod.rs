@@ -9,6 +9,7 @@ pub mod capture;
 pub mod clean;
 pub mod closest;
 pub mod compress;
+pub mod confine;
 pub mod delegate;
 pub mod diff;
 pub mod edit;

@@ -218,9 +218,36 @@ fn session_of(pid: i32) -> Option<i32> {
 
 #[expect(unsafe_code, reason = "a new session can only be made between fork and exec")]
 fn lead_session(command: &mut Command) {
-    // SAFETY: the closure runs in the forked child and makes one system call; it allocates nothing
+    let processes = most_processes();
+    // SAFETY: the closure runs in the forked child and makes system calls only; it allocates nothing
     // and takes no lock.
     unsafe {
-        command.pre_exec(|| rustix::process::setsid().map(drop).map_err(Into::into));
+        command.pre_exec(move || {
+            rustix::process::setsid()?;
+            limit(processes)
+        });
     }
+}
+
+/// Processes and threads that a command may add to what runs already. Far above honest builds; a
+/// command that multiplies without end stops here and not when the machine does.
+const MORE_PROCESSES: u64 = 4096;
+
+/// The limit of processes for a command; `None` where the system does not tell how many there are.
+/// The system counts all of the user's, so what runs already is added. It does not bind root.
+fn most_processes() -> Option<u64> {
+    let load = std::fs::read_to_string("/proc/loadavg").ok()?;
+    let total = load.split_ascii_whitespace().nth(3)?.split('/').nth(1)?;
+    Some(total.parse::<u64>().ok()? + MORE_PROCESSES)
+}
+
+/// Limits the calling process: no file with its memory when it crashes, no endless multiplying.
+fn limit(processes: Option<u64>) -> io::Result<()> {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) })?;
+    let Some(most) = processes else { return Ok(()) };
+    let now = getrlimit(Resource::Nproc);
+    let lower = |limit: Option<u64>| Some(limit.map_or(most, |limit| limit.min(most)));
+    let limits = Rlimit { current: lower(now.current), maximum: now.maximum };
+    Ok(setrlimit(Resource::Nproc, limits)?)
 }

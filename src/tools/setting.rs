@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use super::ask::Asks;
 use super::compress::Compressor;
+use super::confine::Confinement;
 use super::delegate::Delegates;
 use super::memory::Memories;
 use super::skill::Shelf;
@@ -51,6 +52,8 @@ pub struct ToolsConfig {
     pub shell: PathBuf,
     /// How long a command may run when the call does not say. Default 120 s.
     pub timeout: Duration,
+    /// What holds commands in; without it they run with the user's own rights. Default none.
+    pub confinement: Option<Confinement>,
     /// What makes long output short; without it long output is cut. Default none.
     pub compressor: Option<Compressor>,
     /// Who asks the user; without, there is no tool for it. Default none.
@@ -76,6 +79,7 @@ impl ToolsConfig {
             closed: Closed::new(|_| false),
             shell: PathBuf::from("bash"),
             timeout: Duration::from_mins(2),
+            confinement: None,
             compressor: None,
             asks: None,
             team: None,

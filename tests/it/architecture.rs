@@ -52,11 +52,12 @@ const KERNEL_BANS: [(&str, &[&str]); 5] = [
 const UNSAFE_ROOMS: [&str; 2] = ["src/tools/process.rs", "src/sandbox/"];
 
 /// Where processes may be started, and why.
-const SPAWNERS: [(&str, &str); 5] = [
+const SPAWNERS: [(&str, &str); 6] = [
     ("src/tools/process.rs", "the one place that runs commands of the model"),
     ("src/tools/bash.rs", "words the command that `process` runs"),
     ("src/tools/environment.rs", "sets the variables of those commands, starts none"),
-    ("src/sandbox/", "probes what the system allows"),
+    ("src/tools/confine.rs", "hands those commands to the fence, starts none"),
+    ("src/sandbox/", "puts a command that others start behind the fence"),
     ("src/ui/editor.rs", "the user's editor owns the terminal for a while"),
 ];
 

@@ -96,6 +96,7 @@ impl App {
             history: vec![],
             effort: None,
             demo: false,
+            sandbox: String::new(),
         };
         self.updates.send(Update::Ready(Box::new(ready))).unwrap();
     }

@@ -130,24 +130,20 @@ impl QuestionPanel {
     fn letter(&mut self, c: char, last: usize, multiple: bool) -> Outcome {
         let Some(draft) = self.drafts.get_mut(self.at) else { return Outcome::Stay };
         let place = c.to_digit(10).and_then(|digit| (digit as usize).checked_sub(1));
-        match place.filter(|place| *place <= last) {
-            Some(place) => {
-                draft.selected = place;
-                if place == last {
-                    return Outcome::Stay;
-                }
-                if multiple {
-                    draft.toggle();
-                    return Outcome::Stay;
-                }
-                self.enter()
-            }
-            None => {
-                draft.selected = last;
-                draft.words.insert(c.encode_utf8(&mut [0; 4]));
-                Outcome::Stay
-            }
+        let Some(place) = place.filter(|place| *place <= last) else {
+            draft.selected = last;
+            draft.words.insert(c.encode_utf8(&mut [0; 4]));
+            return Outcome::Stay;
+        };
+        draft.selected = place;
+        if place == last {
+            return Outcome::Stay;
         }
+        if multiple {
+            draft.toggle();
+            return Outcome::Stay;
+        }
+        self.enter()
     }
 
     /// Takes the selected row as the answer and goes to the next question without one; after the
@@ -192,14 +188,11 @@ impl QuestionPanel {
 
 impl Draft {
     fn toggle(&mut self) {
-        match self.chosen.iter().position(|at| *at == self.selected) {
-            Some(found) => {
-                self.chosen.remove(found);
-            }
-            None => {
-                self.chosen.push(self.selected);
-                self.chosen.sort_unstable();
-            }
+        let before = self.chosen.len();
+        self.chosen.retain(|at| *at != self.selected);
+        if self.chosen.len() == before {
+            self.chosen.push(self.selected);
+            self.chosen.sort_unstable();
         }
     }
 

@@ -340,6 +340,7 @@ fn status_page(store: &Store) -> TextPanel {
         add("window", format!("{} tokens", model.context_window));
     }
     add("mode", status.mode.name().to_owned());
+    add("sandbox", status.sandbox.clone());
     let usage = status.usage;
     add("input", format!("{} tokens, {} of them cached", usage.total_input(), usage.cache_read));
     add("output", format!("{} tokens", usage.output));

@@ -23,6 +23,8 @@ pub struct Status {
     pub mode: Mode,
     /// The workspace as shown to people.
     pub workspace: String,
+    /// What holds commands in, one line.
+    pub sandbox: String,
     /// Session id for the resume hint.
     pub session: String,
     /// Git branch.
@@ -50,6 +52,7 @@ impl Status {
         self.mode = ready.mode;
         ready.workspace.clone_into(&mut self.workspace);
         ready.session.clone_into(&mut self.session);
+        ready.sandbox.clone_into(&mut self.sandbox);
         self.demo = ready.demo;
         self.usage = Usage::default();
         self.cost = None;

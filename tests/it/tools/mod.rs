@@ -9,6 +9,7 @@ mod jobs;
 mod picture;
 mod process;
 mod read;
+mod sandbox;
 mod schema;
 mod search;
 mod write;

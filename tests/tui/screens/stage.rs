@@ -188,6 +188,7 @@ pub(crate) fn ready() -> Ready {
         history: Vec::new(),
         effort: None,
         demo: false,
+        sandbox: String::new(),
     }
 }
 
