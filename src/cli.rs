@@ -48,7 +48,7 @@ pub struct Cli {
 
     /// How much may happen without asking
     #[arg(long, value_name = "MODE", value_parser = mode_parser())]
-    pub permission_mode: Option<Mode>,
+    pub permission_mode: Option<Wished>,
 
     /// What -p prints [default: text]
     #[arg(long, value_name = "FORMAT", requires = "print", value_parser = format_parser())]
@@ -102,7 +102,11 @@ impl Cli {
         Launch {
             cwd: self.cwd.clone(),
             model: self.model.clone(),
-            mode: self.permission_mode,
+            mode: match self.permission_mode {
+                Some(Wished::Mode(mode)) => Some(mode),
+                Some(Wished::Plan) | None => None,
+            },
+            plan: self.permission_mode == Some(Wished::Plan),
             config: self.config.clone(),
             add_dirs: self.add_dir.clone(),
             resume: self.resume,
@@ -114,9 +118,19 @@ impl Cli {
     }
 }
 
-fn mode_parser() -> impl clap::builder::TypedValueParser<Value = Mode> {
-    PossibleValuesParser::new(Mode::ALL.map(Mode::name))
-        .map(|name| Mode::from_name(&name).unwrap_or_default())
+/// What `--permission-mode` may say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wished {
+    /// That mode.
+    Mode(Mode),
+    /// Planning, in the mode of the settings.
+    Plan,
+}
+
+fn mode_parser() -> impl clap::builder::TypedValueParser<Value = Wished> {
+    let names = Mode::ALL.map(Mode::name).into_iter().chain(["plan"]);
+    PossibleValuesParser::new(names)
+        .map(|name| Mode::from_name(&name).map_or(Wished::Plan, Wished::Mode))
 }
 
 fn format_parser() -> impl clap::builder::TypedValueParser<Value = Format> {

@@ -20,6 +20,7 @@ pub mod memory;
 pub mod model;
 pub mod permission;
 pub mod prompt;
+pub mod rewind;
 pub mod sandbox;
 pub mod session;
 pub mod skill;

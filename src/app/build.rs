@@ -20,26 +20,30 @@ use crate::model::connection::Connection;
 use crate::model::providers::PROVIDERS;
 use crate::model::resolve::{self, ResolveError};
 use crate::model::scripted::{Pace, ScriptedModel};
-use crate::permission::{GateConfig, PermissionGate};
+use crate::permission::PermissionGate;
 use crate::prompt::assemble::{self, PromptInput, SessionFacts};
 use crate::prompt::instructions;
+use crate::rewind::keeper::Keeper;
 use crate::session::journal::{NewSession, SessionJournal, fresh_id};
 use crate::session::{index, place, replay::Loaded};
 use crate::team::crew::Crew;
 use crate::team::desk::Desk;
 use crate::team::kinds::Kinds;
+use crate::tools::address::Exceptions;
 use crate::tools::compress::Compressor;
 use crate::tools::find_tools::{Deferring, MANY_TOOLS};
-use crate::tools::{Closed, Tools, ToolsConfig};
+use crate::tools::web_search::SearchService;
+use crate::tools::{Closed, Tools, ToolsConfig, Web};
 
 use super::asking::Counter;
 use super::branch;
-use super::demo::TEST_COMMAND;
 use super::fence;
 use super::ground::Ground;
 use super::knowledge::{self, Knowledge};
 use super::logging::CallLog;
 use super::models::Models;
+use super::rewind::{self, Rewinding};
+use super::rules;
 use super::service::{Launch, Ready};
 use super::system::{SystemClock, SystemIds};
 use super::team::{Connect, House};
@@ -102,7 +106,8 @@ fn key_names(ground: &Ground) -> Vec<String> {
     let known = PROVIDERS.iter().flat_map(|row| row.key_env.iter().chain(row.bearer_env));
     let configured = ground.settings.config.providers.values();
     let own = configured.filter_map(|provider| provider.api_key_env.clone());
-    known.map(|name| (*name).to_owned()).chain(own).collect()
+    let search = ground.settings.config.web.search_key_env.clone();
+    known.map(|name| (*name).to_owned()).chain(own).chain(search).collect()
 }
 
 /// A live session.
@@ -132,6 +137,10 @@ pub struct Session {
     pub ready: Ready,
     /// Lines for people that came up on the way.
     pub notices: Vec<String>,
+    /// Files as they were.
+    pub keeper: Keeper,
+    /// Going back to an earlier turn.
+    pub rewinding: Rewinding,
 }
 
 /// Opens a session; blocking. Must be called within the runtime: it starts the agent's task.
@@ -150,26 +159,23 @@ pub fn open(
     let mut notices = Vec::new();
     let info = chosen.model.info();
     let fenced = fence::fence(ground)?;
-    let gate = Arc::new(PermissionGate::new(gate_config(ground, mode, fenced.held)));
-    notices.extend_from_slice(gate.warnings());
+    let gate = gate(ground, launch, mode, fenced.held, &mut notices);
     let models = Models::new(chosen, ground, &mut notices);
     let (main, small) = models.places();
+    let keeper = rewind::keeper(ground, &gate);
     let mut config = agent_config(ground, launch);
     let mut tool_config = tool_config(ground, chosen, &gate, Arc::clone(&small));
     tool_config.confinement = fenced.confinement;
     let mut prompt = prompt(ground, &info.model.to_string(), &gate, &mut notices);
-    let knowledge = knowledge(ground, chosen, &gate, &mut notices);
-    if let Some(knowledge) = &knowledge {
-        knowledge.fit_out(&mut prompt, &mut tool_config, &mut config, &mut notices);
-    }
-    let desk = Desk::new(events.clone());
-    let kinds = Kinds::load(&agent_folders(ground));
+    let fitted = (&mut prompt, &mut tool_config, &mut config);
+    let knowledge = knowledge(ground, chosen, &gate, fitted, &mut notices);
+    let (desk, kinds) = (Desk::new(events.clone()), Kinds::load(&agent_folders(ground)));
     notices.extend_from_slice(&kinds.warnings);
     // The scripted model only plays its script, agents would get lines of it.
     if !chosen.demo {
         let tools = tool_config.clone();
         let system = assemble::system_blocks(&prompt);
-        let house = house(ground, &models, &gate, tools, system, config.clone());
+        let house = house(ground, &models, &gate, &keeper, tools, system, config.clone());
         tool_config.team = Some(Arc::new(Crew::new(kinds, Arc::new(house), desk.clone())));
     }
     tool_config.asks = launch.interactive.then(|| Arc::new(asking.clone()) as _);
@@ -184,21 +190,22 @@ pub fn open(
     let ports = Ports {
         model: main,
         quick: Some(small),
-        tools: toolbox(&tools),
+        tools: toolbox(&tools, Arc::new(keeper.clone())),
         gate: Arc::clone(&gate) as _,
         context: Arc::clone(&context) as _,
-        journal: Arc::new(journal.clone()),
+        journal: keeper.attach(Arc::new(journal.clone()), loaded.past),
         notices: tools.jobs(),
         clock: Arc::new(SystemClock),
         ids: Arc::new(SystemIds::new()),
         guard: None,
     };
+    gate.plan(gate.is_planning() || loaded.planning);
     let switched = loaded.switched.filter(|_| launch.model.is_none() && !chosen.demo);
     let history = loaded.history;
     let config = AgentConfig { cache_key: session.clone(), ..config };
     let agent = Agent::spawn(ports, config, history.clone(), events);
     let mut ready = ready(ground, chosen, &models, (mode, session));
-    (ready.history, ready.sandbox) = (history, fenced.text);
+    (ready.history, ready.sandbox, ready.planning) = (history, fenced.text, gate.is_planning());
     let mut session = Session {
         agent,
         tools,
@@ -212,6 +219,8 @@ pub fn open(
         desk,
         ready,
         notices,
+        keeper,
+        rewinding: Rewinding::default(),
     };
     if let Some((model, effort)) = switched {
         session.go_on_with(ground, &model.to_string(), effort);
@@ -229,6 +238,7 @@ fn ready(ground: &Ground, chosen: &Chosen, models: &Models, of: (Mode, String)) 
         history: Vec::new(),
         effort: models.main.effort(),
         demo: chosen.demo,
+        planning: false,
         sandbox: String::new(),
     }
 }
@@ -247,15 +257,35 @@ fn knowledge(
     ground: &Ground,
     chosen: &Chosen,
     gate: &Arc<PermissionGate>,
+    (prompt, tools, config): (&mut PromptInput, &mut ToolsConfig, &mut AgentConfig),
     notices: &mut Vec<String>,
 ) -> Option<Arc<Knowledge>> {
-    (!chosen.demo).then(|| knowledge::open(ground, chosen.secrets.clone(), gate, notices))
+    if chosen.demo {
+        return None;
+    }
+    let knowledge = knowledge::open(ground, chosen.secrets.clone(), gate, notices);
+    knowledge.fit_out(prompt, tools, config, notices);
+    Some(knowledge)
+}
+
+/// The gate, and what is to be said about its rules.
+fn gate(
+    ground: &Ground,
+    launch: &Launch,
+    mode: Mode,
+    held: bool,
+    notices: &mut Vec<String>,
+) -> Arc<PermissionGate> {
+    let gate = PermissionGate::new(rules::gate_config(ground, launch, mode, held));
+    notices.extend_from_slice(gate.warnings());
+    notices.extend(rules::untrusted_notice(ground));
+    Arc::new(gate)
 }
 
 /// The tools as the loop gets them: calls are logged, rarely used tools have to be found.
-fn toolbox(tools: &Arc<Tools>) -> Arc<dyn Toolbox> {
+fn toolbox(tools: &Arc<Tools>, keeper: Arc<dyn Middleware>) -> Arc<dyn Toolbox> {
     let logged: Arc<dyn Middleware> = Arc::new(CallLog);
-    let wrapped = Wrapped::new(Arc::clone(tools) as _, vec![logged]);
+    let wrapped = Wrapped::new(Arc::clone(tools) as _, vec![logged, keeper]);
     Arc::new(Deferring::new(Arc::new(wrapped), MANY_TOOLS))
 }
 
@@ -274,6 +304,7 @@ fn house(
     ground: &Ground,
     models: &Models,
     gate: &Arc<PermissionGate>,
+    keeper: &Keeper,
     tools: ToolsConfig,
     system: Vec<SystemBlock>,
     config: AgentConfig,
@@ -283,6 +314,7 @@ fn house(
         small: Arc::clone(&models.small),
         connect: connect(ground),
         gate: Arc::clone(gate),
+        keeper: keeper.clone(),
         tools,
         system,
         config,
@@ -357,7 +389,7 @@ fn limits(ground: &Ground) -> Limits {
 
 /// Where long results of this project are kept. The gate lets the model read there, so every project
 /// has a folder of its own.
-fn results_dir(ground: &Ground) -> PathBuf {
+pub(super) fn results_dir(ground: &Ground) -> PathBuf {
     ground.paths.state_dir.join("results").join(place::project_name(&ground.workspace))
 }
 
@@ -373,8 +405,21 @@ fn tool_config(
     let gate = Arc::clone(gate);
     config.closed = Closed::new(move |path| gate.is_closed(path));
     config.timeout = Duration::from_secs(ground.settings.config.tools.bash_timeout_s.into());
+    config.web = web(ground);
     config.compressor = Some(Compressor::new(small));
     config
+}
+
+/// What of the web may be reached.
+fn web(ground: &Ground) -> Web {
+    let config = &ground.settings.config.web;
+    let search =
+        config.search_url.as_ref().filter(|url| !url.trim().is_empty()).map(|url| SearchService {
+            url: url.clone(),
+            key: config.search_key_env.as_deref().and_then(|name| ground.env.var(name)),
+            header: config.search_header.clone().unwrap_or_default(),
+        });
+    Web { exceptions: Exceptions::new(&config.allow_hosts), search }
 }
 
 /// The journal to write to and what it already holds.
@@ -410,36 +455,6 @@ fn journal(
         model: model.to_owned(),
     });
     Ok((journal, Loaded::default()))
-}
-
-fn gate_config(ground: &Ground, mode: Mode, held: bool) -> GateConfig {
-    let permissions = &ground.settings.config.permissions;
-    let state_dir = &ground.paths.state_dir;
-    let mut allow = permissions.allow.clone();
-    if ground.demo.is_some() {
-        // The tour asks once, for its edit; its own test run is known to be harmless.
-        allow.push(format!("Bash(= {TEST_COMMAND})"));
-    }
-    GateConfig {
-        workspace: ground.workspace.clone(),
-        roots: ground.roots(),
-        home: ground.env.home(),
-        internal_read: vec![results_dir(ground)],
-        internal_write: Vec::new(),
-        own_config: vec![
-            ground.paths.config_dir.clone(),
-            ground.paths.config_file.clone(),
-            state_dir.clone(),
-            ground.paths.data_dir.clone(),
-        ],
-        mode,
-        allow,
-        deny: permissions.deny.clone(),
-        store: state_dir.join("approvals.json"),
-        audit: state_dir.join("audit.jsonl"),
-        path_env: ground.env.var("PATH").unwrap_or_default(),
-        held,
-    }
 }
 
 fn prompt(

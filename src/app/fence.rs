@@ -172,7 +172,8 @@ fn place(ground: &Ground) -> Fence {
     closed.extend(SYSTEM_SECRETS.map(PathBuf::from));
     closed.push(ground.paths.config_file.clone());
     closed.push(ground.paths.config_dir.clone());
-    closed.push(ground.paths.state_dir.join("sessions"));
+    let kept = ["sessions", "checkpoints"].map(|name| ground.paths.state_dir.join(name));
+    closed.extend(kept);
     writable.retain(|place| is_narrow(place));
     Fence { writable, closed, network: config.network, local_sockets: !config.auto_allow }
 }

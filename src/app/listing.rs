@@ -17,6 +17,14 @@ pub enum ListKind {
     Memory,
     /// Skills and commands.
     Skills,
+    /// Turns of the user to go back to.
+    Turns,
+    /// What going back to one of them is to mean.
+    Rewind,
+    /// Permission rules.
+    Permissions,
+    /// What the project asks for.
+    Trust,
 }
 
 /// What can be done with an entry. Each has one key, the same in all lists.

@@ -6,7 +6,7 @@ use super::build::Session;
 use super::ground::Ground;
 use super::models::{self, Role, notice};
 use super::service::{EditId, Level, ListKind, Listing, Pick, Update, Verb};
-use super::{jobs, login, remembered};
+use super::{jobs, login, remembered, rewind, rules, trust};
 
 /// The list as it is now.
 pub(super) fn make(ground: &Ground, session: &Session, kind: ListKind) -> Listing {
@@ -23,6 +23,10 @@ pub(super) fn make(ground: &Ground, session: &Session, kind: ListKind) -> Listin
             Some(knowledge) => knowledge.skills.listing(),
             None => Listing::new(kind, "Skills", "the demo plays a script and has no skills"),
         },
+        ListKind::Turns => rewind::turns(session),
+        ListKind::Rewind => rewind::choices(ground, session),
+        ListKind::Permissions => rules::listing(session),
+        ListKind::Trust => trust::listing(ground),
     }
 }
 
@@ -49,6 +53,11 @@ pub(super) async fn pick(ground: &Ground, session: &mut Session, pick: &Pick) ->
             memory.map(|memory| remembered::pick(memory, pick)).unwrap_or_default()
         }
         (ListKind::Skills, verb) => pick_skill(session, &pick.id, verb),
+        (ListKind::Turns | ListKind::Rewind, _) => {
+            return rewind::pick(ground, session, pick).await;
+        }
+        (ListKind::Permissions, _) => rules::pick(session, pick),
+        (ListKind::Trust, _) => trust::pick(ground, session, pick),
         (ListKind::Keys, _) => match login::forget(ground, &pick.id) {
             Ok(text) => vec![notice(Level::Info, &text)],
             Err(text) => vec![notice(Level::Warning, &text)],

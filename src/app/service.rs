@@ -24,6 +24,8 @@ pub struct Launch {
     pub model: Option<String>,
     /// Permission mode, when given.
     pub mode: Option<Mode>,
+    /// Begin with planning.
+    pub plan: bool,
     /// Another config file than the user's.
     pub config: Option<PathBuf>,
     /// Further folders that count as workspace.
@@ -86,6 +88,8 @@ pub enum Request {
         /// The text.
         text: String,
     },
+    /// Undoes the last rewind.
+    Redo,
     /// Takes one of the offers of [`Update::Setup`].
     Setup(SetupChoice),
     /// Ends everything: aborts the run, stops processes, closes the journal.
@@ -106,6 +110,13 @@ pub enum Update {
         info: Box<ModelInfo>,
         /// How hard it thinks.
         effort: Option<Effort>,
+    },
+    /// The conversation went back to an earlier turn, or forth again.
+    Rewound {
+        /// All of it as it is now.
+        history: Vec<Message>,
+        /// The words that began what is gone; the front end owns them now. Empty for none.
+        draft: String,
     },
     /// The model asks the person. Answered by [`Request::Reply`].
     Question {
@@ -221,6 +232,8 @@ pub struct Ready {
     pub history: Vec<Message>,
     /// How hard the model thinks; `None` for its own default.
     pub effort: Option<Effort>,
+    /// Whether only looking and the plan are allowed.
+    pub planning: bool,
     /// Whether the model is the scripted one.
     pub demo: bool,
     /// What holds commands in, one line.

@@ -13,8 +13,8 @@ use super::login::{self, Given, Tried};
 use super::memory::Memory;
 use super::models::{self, Role, notice};
 use super::service::{Failure, Level, ListKind, Request, Setup, SetupChoice, Update};
-use super::{branch, context, lists, served};
-use crate::kernel::command::{Command, Mode};
+use super::{branch, context, lists, rewind, served};
+use crate::kernel::command::{Command, Mode, Setting};
 use crate::kernel::message::{ModelRef, text_of};
 use crate::model::http::Limits;
 use crate::model::offered::{Offered, offered};
@@ -102,6 +102,7 @@ impl Sitting<'_> {
         match request {
             Request::Loop(Command::Answer { id, answer })
                 if self.session.desk.answer(&id, &answer) => {}
+            Request::Loop(Command::Configure(Setting::Plan(on))) => self.session.plan(on),
             Request::Loop(command) => {
                 if matches!(command, Command::Prompt { .. }) {
                     self.ask_window(LOADED);
@@ -152,6 +153,10 @@ impl Sitting<'_> {
                 };
                 self.reload().await?;
                 self.app.tell(told);
+            }
+            Request::Redo => {
+                let told = rewind::redo(&mut self.session).await;
+                self.tell(told);
             }
             Request::Setup(choice) => self.choose(choice),
             Request::NewSession => {

@@ -8,10 +8,11 @@ use std::sync::Arc;
 use crate::context::project::{Limits, SessionContext};
 use crate::context::summary::Summariser;
 use crate::kernel::agent::AgentConfig;
-use crate::kernel::ports::{Clock, Model, Ports, SystemBlock, in_force};
+use crate::kernel::ports::{Clock, Model, Ports, SystemBlock, Wrapped, in_force};
 use crate::model::switch::Switch;
 use crate::permission::PermissionGate;
 use crate::prompt::assemble;
+use crate::rewind::keeper::Keeper;
 use crate::session::journal::{NewSession, SessionJournal, fresh_id};
 use crate::team::crew::{Fitted, Fitting, Outfit};
 use crate::team::gate::ChildGate;
@@ -35,6 +36,8 @@ pub struct House {
     pub connect: Connect,
     /// The session's gate.
     pub gate: Arc<PermissionGate>,
+    /// Keeps what the agents' tools change.
+    pub keeper: Keeper,
     /// How the session's tools work.
     pub tools: ToolsConfig,
     /// The session's system prompt.
@@ -92,6 +95,7 @@ impl Outfit for House {
         config.team.clone_from(&order.team);
         config.only.clone_from(&order.kind.tools);
         let tools = Arc::new(Tools::new(config));
+        let keeper = Arc::new(self.keeper.clone());
         let journal = SessionJournal::create(&NewSession {
             state_dir: self.state_dir.join(FOLDER),
             cwd: self.cwd.clone(),
@@ -108,7 +112,7 @@ impl Outfit for House {
         let ports = Ports {
             model,
             quick: None,
-            tools: Arc::clone(&tools) as _,
+            tools: Arc::new(Wrapped::new(Arc::clone(&tools) as _, vec![keeper])),
             gate: Arc::new(gate),
             context: Arc::new(context),
             journal: Arc::new(journal),

@@ -10,6 +10,8 @@ pub enum Scope {
     User,
     /// A project file may only make it stricter.
     Stricter,
+    /// What a project file says is off until the user agrees to it with `/trust`.
+    Trusted,
 }
 
 /// One key.
@@ -116,7 +118,20 @@ pub const KEYS: &[KeyDoc] = &[
         Scope::User,
         "Price of a million output tokens.",
     ),
-    key("permissions.allow", "list of rules", "[]", Scope::User, "What runs without a question."),
+    key(
+        "permissions.allow",
+        "list of rules",
+        "[]",
+        Scope::Trusted,
+        "What runs without a question.",
+    ),
+    key(
+        "permissions.ask",
+        "list of rules",
+        "[]",
+        Scope::Any,
+        "What asks each time, whatever else is remembered or allowed; the lists of all files add up.",
+    ),
     key(
         "permissions.deny",
         "list of rules",
@@ -128,7 +143,7 @@ pub const KEYS: &[KeyDoc] = &[
         "permissions.roots",
         "list of folders",
         "[]",
-        Scope::User,
+        Scope::Trusted,
         "Further folders that count as workspace.",
     ),
     key("limits.max_turns", "number", "200", Scope::Any, "Most model calls of one run."),
@@ -192,6 +207,34 @@ pub const KEYS: &[KeyDoc] = &[
         "120",
         Scope::Any,
         "When a command is stopped that names no limit of its own.",
+    ),
+    key(
+        "web.allow_hosts",
+        "list of hosts",
+        "none",
+        Scope::User,
+        "Hosts on this machine or in private networks that may be fetched from: `name`, `name:port`, `*.domain`.",
+    ),
+    key(
+        "web.search_url",
+        "address",
+        "no search",
+        Scope::User,
+        "A search service that answers in JSON, with `{query}` where the query goes.",
+    ),
+    key(
+        "web.search_key_env",
+        "name",
+        "no key",
+        Scope::User,
+        "The environment variable that holds the key of the search service.",
+    ),
+    key(
+        "web.search_header",
+        "name",
+        "Authorization: Bearer",
+        Scope::User,
+        "The header that carries that key, for example `X-Subscription-Token`.",
     ),
     key(
         "sandbox.mode",
@@ -283,6 +326,7 @@ pub fn markdown() -> String {
             Scope::Any => "anyone",
             Scope::User => "you only",
             Scope::Stricter => "a project only stricter",
+            Scope::Trusted => "a project with your trust",
         };
         let kind = doc.kind.replace('|', "\\|");
         format!("| `{}` | {kind} | {} | {set_by} | {} |\n", doc.key, doc.default, doc.doc)

@@ -31,6 +31,7 @@ pub struct Layer {
     pub(super) retry: Retry,
     pub(super) tools: Tools,
     pub(super) sandbox: Sandbox,
+    pub(super) web: Web,
     pub(super) context: Context,
     pub(super) prompt: Prompt,
     pub(super) memory: Memory,
@@ -42,6 +43,7 @@ pub struct Layer {
 #[serde(default)]
 pub(super) struct Permissions {
     pub(super) allow: Option<Vec<String>>,
+    pub(super) ask: Option<Vec<String>>,
     pub(super) deny: Option<Vec<String>>,
     pub(super) roots: Option<Vec<PathBuf>>,
 }
@@ -87,6 +89,15 @@ pub(super) struct Sandbox {
     pub(super) auto_allow: Option<bool>,
     pub(super) network: Option<bool>,
     pub(super) write: Option<Vec<PathBuf>>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub(super) struct Web {
+    pub(super) allow_hosts: Option<Vec<String>>,
+    pub(super) search_url: Option<String>,
+    pub(super) search_key_env: Option<String>,
+    pub(super) search_header: Option<String>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]

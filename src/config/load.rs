@@ -12,6 +12,7 @@ use super::error::ConfigError;
 use super::keys::{self, Scope};
 use super::layer::{self, Layer, Parsed};
 use super::paths::Paths;
+use super::rules::{self, Offered, Written};
 use super::schema::Config;
 use crate::kernel::command::Mode;
 
@@ -61,6 +62,10 @@ pub struct Loaded {
     pub warnings: Vec<String>,
     /// Who set a key; keys without an entry are built in.
     pub origins: BTreeMap<String, Source>,
+    /// The permission rules of all files with their places.
+    pub rules: Vec<Written>,
+    /// What project files ask for and only the user may give.
+    pub offered: Vec<Offered>,
 }
 
 /// Reads and layers everything. `project` is the workspace's root.
@@ -97,6 +102,9 @@ impl Loaded {
         if source != Source::User {
             self.tame(path, &mut parsed);
         }
+        let (mut written, mut offered) = rules::read(path, &text, source != Source::User);
+        self.rules.append(&mut written);
+        self.offered.append(&mut offered);
         self.apply(parsed, source);
         Ok(())
     }
@@ -121,6 +129,7 @@ impl Loaded {
             let names: Vec<&str> = name.split('.').collect();
             match keys::find(&names).map(|doc| doc.scope) {
                 Some(Scope::Any) => true,
+                Some(Scope::Trusted) => false,
                 Some(Scope::Stricter) if !looser => true,
                 Some(Scope::Stricter) => {
                     warnings.push(format!(
@@ -159,6 +168,7 @@ impl Config {
             retry,
             tools,
             sandbox,
+            web,
             context,
             prompt,
             memory,
@@ -174,6 +184,7 @@ impl Config {
         self.providers.extend(layer.providers);
         self.models.extend(layer.models);
         over(&mut self.permissions.allow, permissions.allow);
+        self.permissions.ask.extend(permissions.ask.into_iter().flatten());
         self.permissions.deny.extend(permissions.deny.into_iter().flatten());
         self.permissions.roots.extend(permissions.roots.into_iter().flatten());
         over(&mut self.limits.max_turns, limits.max_turns.map(NonZeroU32::get));
@@ -194,6 +205,10 @@ impl Config {
         over(&mut self.sandbox.auto_allow, sandbox.auto_allow);
         over(&mut self.sandbox.network, sandbox.network);
         over(&mut self.sandbox.write, sandbox.write);
+        over(&mut self.web.allow_hosts, web.allow_hosts);
+        over_some(&mut self.web.search_url, web.search_url);
+        over_some(&mut self.web.search_key_env, web.search_key_env);
+        over_some(&mut self.web.search_header, web.search_header);
         over(&mut self.context.result_tokens, context.result_tokens.map(NonZeroU32::get));
         over(&mut self.context.results_tokens, context.results_tokens.map(NonZeroU32::get));
         over(&mut self.prompt.dynamic, prompt.dynamic);

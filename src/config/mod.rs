@@ -9,4 +9,5 @@ pub mod layer;
 pub mod load;
 pub mod paths;
 pub mod private;
+pub mod rules;
 pub mod schema;

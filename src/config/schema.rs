@@ -94,6 +94,8 @@ pub struct Config {
     pub tools: ToolConfig,
     /// What holds commands in.
     pub sandbox: SandboxConfig,
+    /// The web.
+    pub web: WebConfig,
     /// What the model sees of a long conversation.
     pub context: ContextConfig,
     /// How the system prompt is put together.
@@ -113,6 +115,8 @@ pub struct Config {
 pub struct PermissionConfig {
     /// Rules that run unasked. Default: none.
     pub allow: Vec<String>,
+    /// Rules that ask each time; those of all layers add up. Default: none.
+    pub ask: Vec<String>,
     /// Rules that never run; those of all layers add up. Default: none.
     pub deny: Vec<String>,
     /// Further folders that count as workspace. Default: none.
@@ -195,6 +199,19 @@ impl Default for ToolConfig {
     fn default() -> Self {
         Self { start: ToolStart::Stream, max_concurrency: 4, bash_timeout_s: 120 }
     }
+}
+
+/// `[web]`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WebConfig {
+    /// Hosts on this machine or in private networks that may be fetched from. Default: none.
+    pub allow_hosts: Vec<String>,
+    /// Address of a search service, with `{query}` where the query goes. Default: no search.
+    pub search_url: Option<String>,
+    /// The environment variable that holds its key. Default: no key.
+    pub search_key_env: Option<String>,
+    /// The header that carries the key. Default: `Authorization`, as a bearer token.
+    pub search_header: Option<String>,
 }
 
 /// `[sandbox]`.

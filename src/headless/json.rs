@@ -204,6 +204,9 @@ enum Line<'a> {
     Mode {
         mode: Mode,
     },
+    Plan {
+        on: bool,
+    },
     Rejected {
         reason: &'a str,
     },
@@ -281,6 +284,7 @@ fn lines<'a>(event: &'a Event, facts: &'a Facts) -> Vec<Line<'a>> {
         Event::Error { message } => Line::Error { message },
         Event::TurnEnd { turn } => Line::TurnEnd { turn: *turn },
         Event::Mode { mode } => Line::Mode { mode: *mode },
+        Event::Plan { on } => Line::Plan { on: *on },
         Event::Rejected { reason } => Line::Rejected { reason },
         // The end of the run has its own object; queues belong to front ends with a person.
         Event::RunEnd { .. } | Event::Queue { .. } | Event::QueueReturned { .. } => return vec![],

@@ -65,7 +65,8 @@ pub fn remark_on(err: &mut dyn Write, event: &Event) {
         | Event::RunEnd { .. }
         | Event::Queue { .. }
         | Event::QueueReturned { .. }
-        | Event::Mode { .. } => {}
+        | Event::Mode { .. }
+        | Event::Plan { .. } => {}
     }
 }
 

@@ -151,6 +151,7 @@ impl Driver {
             | Update::Skills(_)
             | Update::Edit { .. }
             | Update::Model { .. }
+            | Update::Rewound { .. }
             | Update::QuestionClosed { .. }
             | Update::SetupDone => Ok(()),
             Update::Notice { level, text } => {

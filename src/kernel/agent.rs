@@ -26,6 +26,7 @@ use super::state::{Active, Control, Shared};
 mod discard;
 mod hold;
 
+pub use discard::taken_from;
 pub use hold::{Hold, Injected, Refused};
 
 /// When a tool call may start.
@@ -248,6 +249,7 @@ impl Agent {
             Command::CancelCall { id } => self.control(Control::CancelCall { id }),
             Command::Queue(edit) => self.edit(edit),
             Command::Configure(Setting::Mode(mode)) => self.set_mode(mode),
+            Command::Configure(Setting::Plan(on)) => self.set_plan(on),
             Command::Configure(Setting::Route(tier)) => {
                 self.shared.lock().route.pin = tier;
                 self.tell(Event::RoutePinned { tier });
@@ -265,6 +267,18 @@ impl Agent {
         match set {
             Ok(mode) => self.tell(Event::Mode { mode }),
             Err(words) => self.reject(&format!("the mode could not be changed: {words}")),
+        }
+    }
+
+    fn set_plan(&mut self, on: bool) {
+        let gate = Arc::clone(&self.ports.gate);
+        let set = isolated_now(|| {
+            gate.set_plan(on);
+            gate.planning()
+        });
+        match set {
+            Ok(on) => self.tell(Event::Plan { on }),
+            Err(words) => self.reject(&format!("planning could not be switched: {words}")),
         }
     }
 

@@ -61,6 +61,9 @@ pub enum Command {
     Configure(Setting),
 }
 
+/// The tool that shows a plan. Its question is a person's to answer, and a yes ends the planning.
+pub const EXIT_PLAN: &str = "exit_plan_mode";
+
 /// A decision about one call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "answer", rename_all = "snake_case")]
@@ -119,6 +122,8 @@ pub enum QueueEdit {
 pub enum Setting {
     /// The permission mode.
     Mode(Mode),
+    /// Planning, an overlay on the mode.
+    Plan(bool),
     /// The tier of the next chats; `None` lets the words decide.
     Route(Option<Tier>),
     /// A cap on runs, the active one included.

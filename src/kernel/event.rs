@@ -3,7 +3,7 @@
 //!
 //! Grammar of one run: `RunStart (TurnStart … TurnEnd)* [Error] RunEnd`. Every call has one
 //! `ToolStart` and one `ToolEnd`; nothing of the run follows `RunEnd`. `Queue`, `QueueReturned`,
-//! `Mode`, `RoutePinned`, `LimitChanged`, `TakenBack` and `Rejected` answer a command and may come at any time, between runs too.
+//! `Mode`, `Plan`, `RoutePinned`, `LimitChanged`, `TakenBack` and `Rejected` answer a command and may come at any time, between runs too.
 
 use serde::{Deserialize, Serialize};
 
@@ -202,6 +202,11 @@ pub enum Event {
         /// The mode in force for the next decision.
         mode: Mode,
     },
+    /// Planning is now on or off.
+    Plan {
+        /// Whether only looking and the plan are allowed.
+        on: bool,
+    },
     /// The tier of the next chats is now fixed, or free again.
     RoutePinned {
         /// The tier; `None` when the words decide.
@@ -263,6 +268,11 @@ pub enum Preview {
         command: String,
         /// Where it runs, as shown to people.
         workdir: String,
+    },
+    /// A plan that ends the planning when it is agreed to.
+    Plan {
+        /// Markdown.
+        text: String,
     },
 }
 

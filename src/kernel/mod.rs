@@ -16,6 +16,7 @@ mod approvals;
 mod breaker;
 pub mod budget;
 mod call;
+pub mod checkpoint;
 pub mod command;
 pub mod compaction;
 pub mod dedupe;

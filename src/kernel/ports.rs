@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
+use super::checkpoint::Change;
 use super::command::Mode;
 use super::compaction::Compaction;
 use super::error::{ContextError, GateError, JournalError, ToolError};
@@ -278,6 +279,23 @@ pub trait Gate: Send + Sync + Debug {
 
     /// The mode in force.
     fn mode(&self) -> Mode;
+
+    /// Turns planning on or off, an overlay on every mode; the next decision sees it. A gate that
+    /// does not know it (the default) never plans.
+    fn set_plan(&self, on: bool) {
+        let _ = on;
+    }
+
+    /// Whether only looking and the plan are allowed.
+    fn planning(&self) -> bool {
+        false
+    }
+
+    /// What the model has to be told with every request while a special rule is in force, at the
+    /// request's end, where it does not disturb what is cached. `None` (the default) when none is.
+    fn reminder(&self) -> Option<String> {
+        None
+    }
 }
 
 /// A call to judge.
@@ -446,6 +464,27 @@ pub enum Record {
         /// How hard it thinks; absent for its own default.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         effort: Option<Effort>,
+    },
+    /// Files became others.
+    Checkpoint {
+        /// Which, and what they were.
+        changes: Vec<Change>,
+    },
+    /// The user went back to an earlier turn, or forth again.
+    Rewind {
+        /// Messages that are no part of the conversation any more.
+        taken: Vec<MessageId>,
+        /// Messages that are part of it again.
+        given: Vec<MessageId>,
+        /// Files that are about to be put back.
+        changes: Vec<Change>,
+    },
+    /// Planning was switched on or off.
+    Planning {
+        /// When.
+        at: Timestamp,
+        /// Whether only looking and the plan are allowed from here on.
+        on: bool,
     },
     /// Changes of the view count no longer.
     CompactionUndone {

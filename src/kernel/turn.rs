@@ -246,10 +246,17 @@ impl Run {
             messages: repair::repair(notices::place(projection.messages)),
             tools,
             cache_key: self.config.cache_key.clone(),
-            reminder: self.reminder.clone(),
+            reminder: self.reminders(),
             tool_choice: if self.wrapping { ToolChoice::None } else { ToolChoice::Auto },
             effort: self.config.effort,
         })
+    }
+
+    /// What stands at the end of the request: the word about repetition and the gate's.
+    fn reminders(&self) -> Option<String> {
+        let parts = [self.reminder.clone(), self.ports.gate.reminder()];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        (!parts.is_empty()).then(|| parts.join("\n\n"))
     }
 
     /// Commits what came while the view was made: it belongs to this request too, and the view is

@@ -17,6 +17,19 @@ use super::drive::{Decoder, drive};
 use super::http::{self, Limits};
 use super::{auth, catalog};
 
+/// What a body is made of.
+#[derive(Clone, Copy, Debug)]
+pub struct Question<'a> {
+    /// Whom it goes to.
+    pub connection: &'a Connection,
+    /// What is known of the model.
+    pub info: &'a ModelInfo,
+    /// What is asked.
+    pub request: &'a Request,
+    /// Whether the answer is wanted as a stream.
+    pub streams: bool,
+}
+
 /// One wire format.
 pub trait Dialect: Debug + Send + Sync + 'static {
     /// Reads an answer: a stream, or the whole document in one event.
@@ -25,9 +38,8 @@ pub trait Dialect: Debug + Send + Sync + 'static {
     /// Where a model is asked, after the base URL.
     fn path(model: &str, streams: bool) -> Cow<'static, str>;
 
-    /// The body of a request. The same request gives the same bytes.
-    fn body(connection: &Connection, info: &ModelInfo, request: &Request, streams: bool)
-    -> Vec<u8>;
+    /// The body of a request. The same question gives the same bytes.
+    fn body(question: &Question<'_>) -> Vec<u8>;
 
     /// A decoder for one answer.
     fn decoder(connection: &Connection) -> Self::Decoder;
@@ -50,7 +62,8 @@ impl<D: Dialect> Adapter<D> {
 
     async fn open(&self, request: Request, streams: bool) -> Result<ModelStream, ModelError> {
         let Self { connection, limits, .. } = self;
-        let body = D::body(connection, &self.info(), &request, streams);
+        let info = self.info();
+        let body = D::body(&Question { connection, info: &info, request: &request, streams });
         drop(request);
         let path = D::path(&connection.model, streams);
         let auth = auth::headers(connection)?;

@@ -36,6 +36,7 @@ pub mod sse;
 pub mod switch;
 pub mod think;
 pub mod tool_schema;
+pub mod typed;
 pub mod wire_ids;
 
 use std::sync::Arc;

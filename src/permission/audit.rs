@@ -12,6 +12,8 @@ use crate::config::private;
 
 /// Bytes after which the log is moved to `<name>.1` and begun anew.
 const MAX_BYTES: u64 = 1024 * 1024;
+/// Full logs that are kept, the newest as `.1`.
+const KEPT: u32 = 4;
 /// Characters kept of what was decided on.
 const MAX_TEXT: usize = 2000;
 
@@ -69,7 +71,7 @@ impl Audit {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         if open.as_ref().is_some_and(|(_, size)| size + bytes.len() as u64 > MAX_BYTES) {
             *open = None;
-            std::fs::rename(&self.path, self.path.with_extension("1"))?;
+            self.rotate()?;
         }
         if open.is_none() {
             *open = Some(self.start()?);
@@ -79,6 +81,22 @@ impl Audit {
             *size += bytes.len() as u64;
         }
         Ok(())
+    }
+
+    /// Moves every full log one on; the oldest is overwritten. Another session may have done it a
+    /// moment ago: what is small is left where it is.
+    fn rotate(&self) -> std::io::Result<()> {
+        if std::fs::metadata(&self.path).is_ok_and(|found| found.len() < MAX_BYTES / 2) {
+            return Ok(());
+        }
+        let numbered = |number: u32| self.path.with_extension(number.to_string());
+        for number in (1..KEPT).rev() {
+            match std::fs::rename(numbered(number), numbered(number + 1)) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+        }
+        std::fs::rename(&self.path, numbered(1))
     }
 
     fn start(&self) -> std::io::Result<(File, u64)> {

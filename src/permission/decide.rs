@@ -20,20 +20,25 @@ const MAX_PARTS: usize = 20;
 
 /// The judgement of one access.
 #[derive(Debug)]
-struct Step {
-    effect: Effect,
+pub(super) struct Step {
+    pub(super) effect: Effect,
     /// Why, one line that continues "this call …".
-    reason: String,
+    pub(super) reason: String,
     parts: Vec<String>,
     /// What "always" would save.
-    rule: Option<String>,
+    pub(super) rule: Option<String>,
     danger: bool,
     /// What decided, for the audit log.
-    by: String,
+    pub(super) by: String,
 }
 
 impl Step {
-    fn new(effect: Effect, part: String, reason: impl Into<String>, by: impl Into<String>) -> Self {
+    pub(super) fn new(
+        effect: Effect,
+        part: String,
+        reason: impl Into<String>,
+        by: impl Into<String>,
+    ) -> Self {
         Self {
             effect,
             reason: reason.into(),
@@ -53,6 +58,16 @@ impl Step {
 impl PermissionGate {
     pub(super) fn decide(&self, request: GateRequest<'_>) -> Verdict {
         let mode = self.mode();
+        if let Some(verdict) = self.shown_plan(request) {
+            self.audit.write(Entry {
+                tool: &request.call.name,
+                verdict: if matches!(verdict, Verdict::Ask(_)) { "ask" } else { "deny" },
+                by: "plan mode",
+                mode: mode.name(),
+                what: "the plan",
+            });
+            return verdict;
+        }
         let steps = self.steps(request, mode);
         let worst = steps.iter().map(|step| step.effect).max().unwrap_or(Effect::Ask);
         let by: Vec<&str> =
@@ -81,11 +96,20 @@ impl PermissionGate {
         if let Some(rule) = self.deny.iter().find(|rule| rule.covers_tool(name)) {
             return vec![Step::denied_by(rule, name.clone())];
         }
+        if let Some(step) = self.about_plan(request) {
+            return vec![step];
+        }
+        let asks = self.ask.iter().find(|rule| rule.covers_tool(name));
         if request.access.is_empty() {
-            return vec![self.without_access(name, request.traits.capability, mode)];
+            let step = self.without_access(name, request.traits.capability, mode);
+            return vec![asked_by(asks, step)];
         }
         let memory = self.memory();
-        request.access.iter().map(|access| self.step(access, mode, &memory)).collect()
+        let step = |access| {
+            let step = asked_by(asks, self.step(access, mode, &memory));
+            self.in_plan(access, step)
+        };
+        request.access.iter().map(step).collect()
     }
 
     /// A call that names nothing it touches.
@@ -97,8 +121,8 @@ impl PermissionGate {
             Capability::Write | Capability::Shell => Row::OtherShell,
         };
         let memory = self.memory();
-        if memory.rules().chain(&self.allow).any(|rule| rule.covers_tool(name)) {
-            return Step::new(Effect::Allow, name.to_owned(), "", "allow rule");
+        if let Some(rule) = memory.all().chain(&self.allow).find(|rule| rule.covers_tool(name)) {
+            return Step::new(Effect::Allow, name.to_owned(), "", allowed_by(rule));
         }
         let mut step =
             self.by_mode(row, mode, name.to_owned(), "does something that can't be judged");
@@ -117,9 +141,20 @@ impl PermissionGate {
 
     fn step(&self, access: &Access, mode: Mode, memory: &Remembered) -> Step {
         match access {
-            Access::Read(path) => self.read(path, mode),
-            Access::Write(path) => self.write(path, mode, memory),
-            Access::Network(address) => self.network(address, mode, memory),
+            Access::Read(path) => {
+                let real = rules::resolved(path);
+                let covers = |rule: &&Rule| rule.covers_read(&real) || rule.covers_read(path);
+                asked_by(self.ask.iter().find(covers), self.read(path, mode))
+            }
+            Access::Write(path) => {
+                let real = rules::resolved(path);
+                let covers = |rule: &&Rule| rule.covers_edit(&real) || rule.covers_edit(path);
+                asked_by(self.ask.iter().find(covers), self.write(path, mode, memory))
+            }
+            Access::Network(address) => {
+                let rule = self.ask.iter().find(|rule| rule.covers_network(address));
+                asked_by(rule, self.network(address, mode, memory))
+            }
             Access::Shell { command, workdir } => self.shell(command, workdir, mode, memory),
             // What was remembered or allowed was so with the sandbox in mind.
             Access::Unconfined => {
@@ -184,7 +219,7 @@ impl PermissionGate {
                 self.by_mode(Row::Outside, mode, shown, reason)
             }
             Place::Workspace => {
-                if let Some(rule) = memory.rules().chain(&self.allow).find(covers) {
+                if let Some(rule) = memory.all().chain(&self.allow).find(covers) {
                     return Step::new(Effect::Allow, shown, "", allowed_by(rule));
                 }
                 let reason = format!("changes a file in the workspace: {shown}");
@@ -201,45 +236,34 @@ impl PermissionGate {
         if let Some(rule) = self.deny.iter().find(covers) {
             return Step::denied_by(rule, address.to_owned());
         }
-        if let Some(rule) = memory.rules().chain(&self.allow).find(covers) {
+        if let Some(rule) = memory.all().chain(&self.allow).find(covers) {
             return Step::new(Effect::Allow, address.to_owned(), "", allowed_by(rule));
         }
         let reason = format!("talks to another machine: {host}");
         let mut step = self.by_mode(Row::Network, mode, address.to_owned(), reason);
         let plain = |c: char| c.is_ascii_alphanumeric() || "-.:".contains(c);
         let named = !host.is_empty() && host.chars().all(plain);
-        step.rule = named.then(|| format!("Network({host})"));
+        step.rule = named.then(|| format!("WebFetch({host})"));
         step
     }
 
     fn shell(&self, command: &str, workdir: &Path, mode: Mode, memory: &Remembered) -> Step {
-        let setting = shell::Setting { places: &self.places, suspect_path: &self.suspect_path };
-        let line = shell::judge(command, workdir, &setting);
-        let mut step = self
-            .denied_line(&line)
-            .unwrap_or_else(|| self.judged_line(command, &line, mode, memory));
-        step.parts.clone_from(&line.parts);
+        let line = self.line(command, workdir);
+        let mut step = match spoken_of(&self.deny, &line) {
+            Some(rule) => Step::denied_by(rule, String::new()),
+            None => {
+                let step = self.judged_line(command, &line, mode, memory);
+                asked_by(spoken_of(&self.ask, &line), step)
+            }
+        };
+        step.parts = self.explained(&line, memory);
         step
     }
 
-    fn denied_line(&self, line: &Judgement) -> Option<Step> {
-        for rule in &self.deny {
-            if line.views.iter().any(|command| rule.forbids(command)) {
-                return Some(Step::denied_by(rule, String::new()));
-            }
-            for (path, usage) in line.touches.iter().filter(|(_, usage)| *usage != Use::Look) {
-                let real = rules::resolved(path);
-                // What a command of unknown effect names is asked for below, not refused.
-                let certain = !line.named.contains(path);
-                let spoken =
-                    |covers: fn(&Rule, &Path) -> bool| covers(rule, &real) || covers(rule, path);
-                let edit = *usage == Use::Write && certain && spoken(Rule::covers_edit);
-                if spoken(Rule::covers_read) || edit {
-                    return Some(Step::denied_by(rule, String::new()));
-                }
-            }
-        }
-        None
+    /// What is known of a command line.
+    pub(super) fn line(&self, command: &str, workdir: &Path) -> Judgement {
+        let setting = shell::Setting { places: &self.places, suspect_path: &self.suspect_path };
+        shell::judge(command, workdir, &setting)
     }
 
     fn judged_line(
@@ -328,7 +352,7 @@ impl PermissionGate {
                 self.by_mode(Row::WriteWorkspace, mode, text, reason)
             }
             Class::Other | Class::NotUnderstood => {
-                let known: Vec<&Rule> = memory.rules().chain(&self.allow).collect();
+                let known: Vec<&Rule> = memory.all().chain(&self.allow).collect();
                 let allowed = rules::allow_line(&known, line).filter(|_| !special);
                 let mut step = match allowed {
                     Some(rule) if mode == Mode::Strict => {
@@ -348,12 +372,46 @@ impl PermissionGate {
 }
 
 impl PermissionGate {
+    /// Whether a command line is known to only look.
+    pub fn only_looks(&self, command: &str, workdir: &Path) -> bool {
+        let setting = shell::Setting { places: &self.places, suspect_path: &self.suspect_path };
+        shell::judge(command, workdir, &setting).class == Class::ReadOnly
+    }
+
     /// Whether the sandbox stands in for a question: the line was understood, the user wants it so,
     /// and writes in the workspace run unasked anyway.
     fn is_held(&self, line: &Judgement, mode: Mode) -> bool {
         let understood = line.class == Class::Other && line.simple;
         self.held && mode == Mode::AcceptEdits && !self.careful && understood
     }
+}
+
+/// The rule that closes a line: by a command in it, or by a file that it touches.
+fn spoken_of<'r>(rules: &'r [Rule], line: &Judgement) -> Option<&'r Rule> {
+    rules.iter().find(|rule| {
+        line.views.iter().any(|command| rule.forbids(command))
+            || line.touches.iter().filter(|(_, usage)| *usage != Use::Look).any(|(path, usage)| {
+                let real = rules::resolved(path);
+                // What a command of unknown effect names is asked for elsewhere, not refused.
+                let certain = !line.named.contains(path);
+                let spoken =
+                    |covers: fn(&Rule, &Path) -> bool| covers(rule, &real) || covers(rule, path);
+                let edit = *usage == Use::Write && certain && spoken(Rule::covers_edit);
+                spoken(Rule::covers_read) || edit
+            })
+    })
+}
+
+/// A question because a rule wants one each time: nothing may remember its answer.
+fn asked_by(rule: Option<&Rule>, mut step: Step) -> Step {
+    let Some(rule) = rule else { return step };
+    step.rule = None;
+    if step.effect == Effect::Allow {
+        step.effect = Effect::Ask;
+        step.reason = format!("the ask rule `{}` wants a question each time", rule.text());
+        step.by = format!("ask rule {}", rule.text());
+    }
+    step
 }
 
 fn allowed_by(rule: &Rule) -> String {

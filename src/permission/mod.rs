@@ -1,19 +1,24 @@
 //! The permission gate: decides for every call whether it runs, asks or is refused. Order of a
-//! decision: hard denials, deny rules, our own files, remembered answers, allow rules, the mode.
+//! decision: hard denials, deny rules, the plan overlay, ask rules, our own files, remembered
+//! answers, allow rules, the mode.
 //! What nobody understands asks; destructive commands, credentials and places outside the
 //! workspace are never remembered.
 
 pub mod audit;
 pub mod below;
 mod decide;
+mod explain;
+pub mod known;
 pub mod mode;
 pub mod paths;
+pub mod plan;
 pub mod rules;
 pub mod sensitive;
 pub mod shell;
 pub mod store;
 
 use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use futures_util::future::BoxFuture;
@@ -24,6 +29,7 @@ use crate::kernel::event::Approval;
 use crate::kernel::message::ToolCall;
 use crate::kernel::ports::{Gate, GateRequest, Verdict};
 use audit::{Audit, Entry};
+use known::Source;
 use paths::Places;
 use rules::{Anchor, Rule, Side};
 use store::Store;
@@ -47,8 +53,18 @@ pub struct GateConfig {
     pub mode: Mode,
     /// Allow rules.
     pub allow: Vec<String>,
+    /// Allow rules of the project that the user agreed to.
+    pub trusted: Vec<String>,
+    /// Rules that ask each time.
+    pub ask: Vec<String>,
     /// Deny rules.
     pub deny: Vec<String>,
+    /// Where rules were written.
+    pub sources: Vec<Source>,
+    /// Whether the plan overlay is on from the start.
+    pub plan: bool,
+    /// The file that may be written while planning; it lies in a folder of `internal_write`.
+    pub plan_file: Option<PathBuf>,
     /// The file of remembered answers.
     pub store: PathBuf,
     /// The audit log.
@@ -66,8 +82,12 @@ pub struct PermissionGate {
     places: Places,
     suspect_path: Vec<PathBuf>,
     allow: Vec<Rule>,
+    ask: Vec<Rule>,
     deny: Vec<Rule>,
-    /// A deny rule could not be read, so nothing runs unasked but looking.
+    sources: Vec<Source>,
+    planning: AtomicBool,
+    plan_file: Option<PathBuf>,
+    /// A deny or ask rule could not be read, so nothing runs unasked but looking.
     careful: bool,
     held: bool,
     mode: RwLock<Mode>,
@@ -80,14 +100,16 @@ pub struct PermissionGate {
 struct Remembered {
     store: Store,
     rules: Vec<Rule>,
+    /// Rules of the project that the user agreed to.
+    trusted: Vec<Rule>,
     /// Rules that hold for one request only; not saved.
     granted: Vec<Rule>,
 }
 
 impl Remembered {
-    /// Everything that was answered or granted.
-    fn rules(&self) -> impl Iterator<Item = &Rule> {
-        self.rules.iter().chain(&self.granted)
+    /// What the user let through, in questions, by trust or by calling a skill.
+    fn all(&self) -> impl Iterator<Item = &Rule> {
+        self.rules.iter().chain(&self.trusted).chain(&self.granted)
     }
 }
 
@@ -107,21 +129,32 @@ impl PermissionGate {
         );
         let anchor = Anchor { workspace: places.workspace(), home };
         let mut warnings = Vec::new();
-        let allow = read_rules(&config.allow, Side::Allow, anchor, &mut warnings);
+        let sources = config.sources;
+        let mut read =
+            |texts: &[String], side| known::read(texts, side, anchor, &sources, &mut warnings);
+        let allow = read(&config.allow, Side::Allow);
         let before = warnings.len();
-        let deny = read_rules(&config.deny, Side::Deny, anchor, &mut warnings);
+        let mut read =
+            |texts: &[String], side| known::read(texts, side, anchor, &sources, &mut warnings);
+        let ask = read(&config.ask, Side::Ask);
+        let deny = read(&config.deny, Side::Deny);
         let careful = warnings.len() > before;
         let (store, warning) = Store::open(&config.store, places.workspace());
         warnings.extend(warning);
-        let rules = read_rules(store.rules(), Side::Allow, anchor, &mut warnings);
+        let rules = known::read(store.rules(), Side::Allow, anchor, &[], &mut warnings);
+        let trusted = known::read(&config.trusted, Side::Allow, anchor, &sources, &mut warnings);
         Self {
             suspect_path: suspects(&config.path_env, &places),
             allow,
+            ask,
             deny,
+            sources,
+            planning: AtomicBool::new(config.plan),
+            plan_file: config.plan_file,
             careful,
             held: config.held,
             mode: RwLock::new(config.mode),
-            remembered: Mutex::new(Remembered { store, rules, granted: Vec::new() }),
+            remembered: Mutex::new(Remembered { store, rules, trusted, granted: Vec::new() }),
             audit: Arc::new(Audit::new(config.audit)),
             warnings,
             places,
@@ -157,7 +190,7 @@ impl PermissionGate {
     /// each that can't be read.
     pub fn grant(&self, rules: &[String]) -> Vec<String> {
         let mut warnings = Vec::new();
-        let parsed = read_rules(rules, Side::Allow, self.anchor(), &mut warnings);
+        let parsed = known::read(rules, Side::Allow, self.anchor(), &[], &mut warnings);
         self.memory().granted.extend(parsed);
         warnings
     }
@@ -227,25 +260,21 @@ impl Gate for PermissionGate {
         *self.mode.write().unwrap_or_else(PoisonError::into_inner) = mode;
     }
 
+    fn set_plan(&self, on: bool) {
+        self.plan(on);
+    }
+
+    fn planning(&self) -> bool {
+        self.is_planning()
+    }
+
+    fn reminder(&self) -> Option<String> {
+        self.is_planning().then(|| self.plan_reminder())
+    }
+
     fn mode(&self) -> Mode {
         *self.mode.read().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-fn read_rules(
-    texts: &[String],
-    side: Side,
-    anchor: Anchor<'_>,
-    warnings: &mut Vec<String>,
-) -> Vec<Rule> {
-    let mut out = Vec::new();
-    for text in texts {
-        match Rule::parse(text, side, anchor) {
-            Ok(rule) => out.push(rule),
-            Err(why) => warnings.push(why),
-        }
-    }
-    out
 }
 
 /// The folders of `PATH` that a project could put programs into.

@@ -1,5 +1,6 @@
 //! Rules as people write them: `Bash(git status *)`, `Edit(src/**)`, `Read(docs/**)`,
-//! `Network(*.example.org)`, `mcp__name__*`. Allow rules are matched narrowly, deny rules widely.
+//! `WebFetch(*.example.org)`, `mcp__name__*`. Allow rules are matched narrowly, deny and ask rules
+//! widely.
 
 use std::path::{Path, PathBuf};
 
@@ -8,13 +9,26 @@ use globset::{GlobBuilder, GlobMatcher};
 use super::shell::loose::{Loose, base_name};
 use super::shell::{Class, Judgement, Key, Part, tail};
 
-/// Whether a rule opens or closes; decides how widely it matches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What a rule is for; decides how widely it matches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Side {
-    /// Lets through.
+    /// Lets through; matched narrowly.
     Allow,
-    /// Refuses.
+    /// Wants a question; matched widely.
+    Ask,
+    /// Refuses; matched widely.
     Deny,
+}
+
+impl Side {
+    /// The list in the settings that holds such rules.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Allow => "allow",
+            Self::Ask => "ask",
+            Self::Deny => "deny",
+        }
+    }
 }
 
 /// A rule.
@@ -29,8 +43,20 @@ enum Kind {
     Bash { words: Vec<String>, exact: bool },
     Read(Vec<GlobMatcher>),
     Edit(Vec<GlobMatcher>),
-    Network(String),
+    Network(Hosts),
     Tool(String),
+}
+
+/// Hosts that a rule speaks of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Hosts {
+    All,
+    One(String),
+    /// All below a domain; with the domain itself where a rule closes.
+    Below {
+        domain: String,
+        itself: bool,
+    },
 }
 
 /// Where relative and `~` patterns start.
@@ -49,32 +75,43 @@ impl Rule {
     /// What is wrong with it and what would be right.
     pub fn parse(text: &str, side: Side, anchor: Anchor<'_>) -> Result<Self, String> {
         let trimmed = text.trim();
+        let wrong = |why: String| format!("permission rule `{trimmed}` {why}");
         let (name, pattern) = match trimmed.split_once('(') {
             Some((name, rest)) => {
-                let inner = rest.strip_suffix(')').ok_or_else(|| {
-                    format!("permission rule `{text}` lacks its closing parenthesis")
-                })?;
-                (name, Some(inner.trim()))
+                let Some(inner) = rest.strip_suffix(')') else {
+                    return Err(wrong(format!(
+                        "lacks its closing parenthesis; write `{trimmed})`"
+                    )));
+                };
+                (name.trim_end(), Some(inner.trim()))
             }
             None => (trimmed, None),
         };
         if pattern == Some("") {
-            return Err(format!("permission rule `{text}` is empty between its parentheses"));
+            let all = format!("is empty between its parentheses; `{name}` alone means all");
+            return Err(wrong(all));
         }
-        let globs = || path_globs(pattern.unwrap_or("/**"), side, anchor);
+        let globs = || path_globs(pattern.unwrap_or("/**"), side, anchor).map_err(&wrong);
         let kind = match name {
             "Bash" => bash(pattern.unwrap_or("*")),
-            "Read" => Kind::Read(globs().map_err(|e| format!("permission rule `{text}`: {e}"))?),
-            "Edit" | "Write" => {
-                Kind::Edit(globs().map_err(|e| format!("permission rule `{text}`: {e}"))?)
+            "Read" => Kind::Read(globs()?),
+            "Edit" | "Write" => Kind::Edit(globs()?),
+            "WebFetch" | "Network" => {
+                Kind::Network(hosts(pattern.unwrap_or("*"), side).map_err(&wrong)?)
             }
-            "Network" => Kind::Network(pattern.unwrap_or("*").to_lowercase()),
-            _ if pattern.is_none() && is_tool_name(name) => Kind::Tool(name.to_owned()),
+            _ if pattern.is_none() && is_tool_name(name) => match slip(name) {
+                Some(kind) => {
+                    return Err(wrong(format!("has a wrong name; did you mean `{kind}`?")));
+                }
+                None => Kind::Tool(name.to_owned()),
+            },
             _ => {
-                return Err(format!(
-                    "permission rule `{text}` has an unknown kind; use Bash, Read, Edit, Network \
-                     or the name of a tool"
-                ));
+                let near = nearest(name).map(|kind| match pattern {
+                    Some(pattern) => format!("; did you mean `{kind}({pattern})`?"),
+                    None => format!("; did you mean `{kind}`?"),
+                });
+                let known = "; use Bash, Read, Edit, WebFetch or the name of a tool".to_owned();
+                return Err(wrong(format!("has an unknown kind{}", near.unwrap_or(known))));
             }
         };
         Ok(Self { text: trimmed.to_owned(), kind })
@@ -97,11 +134,15 @@ impl Rule {
 
     /// Whether it speaks of this address.
     pub fn covers_network(&self, address: &str) -> bool {
-        let Kind::Network(pattern) = &self.kind else { return false };
+        let Kind::Network(hosts) = &self.kind else { return false };
         let host = host_of(address);
-        match pattern.strip_prefix("*.") {
-            Some(domain) => host.strip_suffix(domain).is_some_and(|sub| sub.ends_with('.')),
-            None => pattern == "*" || (!host.is_empty() && *pattern == host),
+        match hosts {
+            Hosts::All => true,
+            Hosts::One(wanted) => *wanted == host,
+            Hosts::Below { domain, itself } => {
+                let before = host.strip_suffix(domain.as_str());
+                before.is_some_and(|sub| sub.ends_with('.') || (*itself && sub.is_empty()))
+            }
         }
     }
 
@@ -112,7 +153,7 @@ impl Rule {
 
     /// Whether it lets this command of a line through. What an exact rule names runs with nothing
     /// on its input; what the `*` of another one stands for must not bring programs along.
-    fn lets_through(&self, part: &Part) -> bool {
+    pub(super) fn lets_through(&self, part: &Part) -> bool {
         let Kind::Bash { words, exact } = &self.kind else { return false };
         let name = part.words.first().map_or("", String::as_str);
         let rest = part.words.get(words.len()..).unwrap_or(&[]);
@@ -213,6 +254,66 @@ fn bash(pattern: &str) -> Kind {
     Kind::Bash { words, exact: false }
 }
 
+/// A host, `*` for all of them, or `*.` before a domain for what is below it, label by label.
+fn hosts(pattern: &str, side: Side) -> Result<Hosts, String> {
+    // People copy addresses; their host is what counts.
+    let host = host_of(pattern.strip_prefix("domain:").unwrap_or(pattern));
+    if pattern == "*" {
+        return Ok(Hosts::All);
+    }
+    let (domain, below) = match host.strip_prefix("*.") {
+        Some(domain) => (domain, true),
+        None => (host.as_str(), false),
+    };
+    let plain = |c: char| c.is_alphanumeric() || "-.:_".contains(c);
+    if domain.is_empty() || domain.starts_with('.') || !domain.chars().all(plain) {
+        return Err("names no host; write `WebFetch(docs.rs)` or `WebFetch(*.docs.rs)`".to_owned());
+    }
+    let domain = domain.to_owned();
+    Ok(match below {
+        true => Hosts::Below { domain, itself: side != Side::Allow },
+        false => Hosts::One(domain),
+    })
+}
+
+/// The kinds of rules and what else people call them.
+const KINDS: [(&str, &[&str]); 4] = [
+    ("Bash", &["bash", "shell", "sh", "command", "run", "exec"]),
+    ("Read", &["read", "view", "cat", "grep", "glob", "ls"]),
+    ("Edit", &["edit", "write", "multiedit", "notebookedit", "change"]),
+    ("WebFetch", &["webfetch", "web_fetch", "fetch", "web", "network", "http", "websearch"]),
+];
+
+/// The kind that was meant by a wrong name with parentheses.
+fn nearest(name: &str) -> Option<&'static str> {
+    let lower = name.to_lowercase();
+    let called = |names: &[&str]| names.iter().any(|other| one_slip(other, &lower));
+    KINDS.iter().find(|(_, names)| called(names)).map(|(kind, _)| *kind)
+}
+
+/// The kind that a name without parentheses misspells; names of tools are in lower case.
+fn slip(name: &str) -> Option<&'static str> {
+    let begins_upper = name.starts_with(|c: char| c.is_ascii_uppercase());
+    begins_upper.then(|| nearest(name)).flatten()
+}
+
+/// Whether two words are the same but for one letter that is missing, added, wrong or swapped.
+fn one_slip(a: &str, b: &str) -> bool {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let same = a.iter().zip(&b).take_while(|(x, y)| x == y).count();
+    let (left, right) = (&a[same..], &b[same..]);
+    let swapped = left.len() > 1
+        && right.len() > 1
+        && left[0] == right[1]
+        && left[1] == right[0]
+        && left[2..] == right[2..];
+    // Two letters are too few for a guess.
+    let skip = |list: &[char]| list.get(1..).map(<[char]>::to_vec).unwrap_or_default();
+    a == b
+        || (a.len().min(b.len()) > 2
+            && (swapped || skip(left) == skip(right) || skip(left) == right || left == skip(right)))
+}
+
 fn words_of(text: &str) -> Vec<String> {
     text.split_whitespace().map(str::to_owned).collect()
 }
@@ -231,7 +332,7 @@ fn path_globs(pattern: &str, side: Side, anchor: Anchor<'_>) -> Result<Vec<GlobM
         (None, _) => format!("{root}/{relative}"),
     };
     let mut all = vec![full.clone()];
-    if side == Side::Deny {
+    if side != Side::Allow {
         // A name stands for that name anywhere, a folder for all it holds.
         if !pattern.contains('/') {
             all.push(format!("{root}/**/{relative}"));

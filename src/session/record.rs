@@ -14,8 +14,17 @@ pub const FORMAT: u32 = 1;
 const HEADER_KIND: &str = "session";
 
 /// The record kinds of the loop; any other kind belongs to another version.
-const LOOP_KINDS: [&str; 7] =
-    ["message", "intent", "discarded", "taken_back", "compaction", "compaction_undone", "switched"];
+const LOOP_KINDS: [&str; 9] = [
+    "message",
+    "intent",
+    "discarded",
+    "taken_back",
+    "compaction",
+    "compaction_undone",
+    "switched",
+    "checkpoint",
+    "rewind",
+];
 
 /// The first line of a session file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

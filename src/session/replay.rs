@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::record::{self, FORMAT, Header, Line};
 use super::{place, rounds, tail};
+use crate::kernel::checkpoint::Past;
 use crate::kernel::compaction::Compaction;
 use crate::kernel::message::{CallId, Message, ModelRef};
 use crate::kernel::ports::{Effort, Record};
@@ -24,8 +25,12 @@ pub struct Loaded {
     pub warnings: Vec<String>,
     /// Changes of the view that are in force, in order.
     pub compactions: Vec<Compaction>,
+    /// What it has been through as far as files are concerned.
+    pub past: Vec<Past>,
     /// The model that was chosen last, and how hard it was to think.
     pub switched: Option<(ModelRef, Option<Effort>)>,
+    /// Whether the session ended while planning.
+    pub planning: bool,
 }
 
 /// Why a session can't be opened.
@@ -107,6 +112,10 @@ pub fn from_bytes(
         Record::Switched { model, effort, .. } => Some((model.clone(), *effort)),
         _ => None,
     });
+    let planning = lines.records.iter().rev().find_map(|record| match record {
+        Record::Planning { on, .. } => Some(*on),
+        _ => None,
+    });
     let repaired = rounds::rebuild(&lines.records, has_side_effects);
     lines.warnings.extend(repaired.warnings);
     Ok(Loaded {
@@ -115,8 +124,24 @@ pub fn from_bytes(
         open_intents: repaired.open_intents,
         warnings: lines.warnings,
         compactions: repaired.compactions,
+        past: past(&lines.records),
         switched,
+        planning: planning.unwrap_or_default(),
     })
+}
+
+/// The turns of the user and the changes of files, in order.
+fn past(records: &[Record]) -> Vec<Past> {
+    let step = |record: &Record| match record {
+        Record::Message { message: Message::User(user) } => {
+            user.origin.is_user_written().then(|| Past::Turn(user.id.clone()))
+        }
+        Record::Checkpoint { changes } | Record::Rewind { changes, .. } => {
+            Some(Past::Changed(changes.clone()))
+        }
+        _ => None,
+    };
+    records.iter().filter_map(step).collect()
 }
 
 /// The records of a file in order, before anything is repaired.

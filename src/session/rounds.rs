@@ -85,9 +85,14 @@ impl Builder {
             }),
             // Left in place until the end: what was made up for them must go too.
             Record::TakenBack { ids } => self.taken.extend(ids.iter().cloned()),
+            Record::Rewind { taken, given, .. } => {
+                self.taken.retain(|id| !given.contains(id));
+                self.taken.extend(taken.iter().cloned());
+            }
+            Record::Checkpoint { .. } => {}
             Record::Compaction { compaction } => self.compactions.push(compaction.clone()),
-            // The history is the same whoever answers.
-            Record::Switched { .. } => {}
+            // The history is the same whoever answers and whatever is allowed.
+            Record::Switched { .. } | Record::Planning { .. } => {}
             Record::CompactionUndone { ids } => self.compactions.retain(|c| !ids.contains(&c.id)),
             Record::Discarded { run, turn, call_ids } => self.pending.retain(|pending| {
                 pending.run != *run || pending.turn != *turn || !call_ids.contains(&pending.call.id)

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 
-use crate::kernel::command::Mode;
+use crate::kernel::command::{EXIT_PLAN, Mode};
 use crate::kernel::error::GateError;
 use crate::kernel::event::Approval;
 use crate::kernel::message::ToolCall;
@@ -29,6 +29,10 @@ impl ChildGate {
 impl Gate for ChildGate {
     fn judge<'a>(&'a self, request: GateRequest<'a>) -> BoxFuture<'a, Result<Verdict, GateError>> {
         Box::pin(async move {
+            if request.call.name == EXIT_PLAN {
+                let reason = "only the session itself shows a plan: report yours as the answer";
+                return Ok(Verdict::Deny { reason: reason.to_owned() });
+            }
             match self.inner.judge(request).await? {
                 Verdict::Ask(approval) if !self.may_ask => {
                     self.inner.record(request.call, false, "nobody can be asked for this agent");
@@ -61,5 +65,15 @@ impl Gate for ChildGate {
 
     fn mode(&self) -> Mode {
         self.inner.mode()
+    }
+
+    fn planning(&self) -> bool {
+        self.inner.planning()
+    }
+
+    fn reminder(&self) -> Option<String> {
+        let words = "The user is planning: look, search and report. Whatever changes something is \
+                     refused.";
+        self.planning().then(|| words.to_owned())
     }
 }

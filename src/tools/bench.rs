@@ -18,7 +18,7 @@ use super::paths;
 use super::process::Processes;
 use super::skill::Shelf;
 use super::stamps::Stamps;
-use super::{Closed, ToolsConfig};
+use super::{Closed, ToolsConfig, Web};
 
 /// The shared place of work.
 #[derive(Debug)]
@@ -45,6 +45,8 @@ pub struct Bench {
     pub processes: Arc<Processes>,
     /// What goes on in the background.
     pub jobs: Arc<Jobs>,
+    /// What of the web may be reached.
+    pub web: Web,
     /// Who asks the user.
     pub asks: Option<Arc<dyn Asks>>,
     /// Who runs agents.
@@ -70,6 +72,7 @@ impl Bench {
             stamps: Arc::default(),
             processes: Arc::default(),
             jobs: Arc::default(),
+            web: config.web,
             asks: config.asks,
             team: config.team,
             memory: config.memory,

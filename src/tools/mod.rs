@@ -2,9 +2,11 @@
 //! them, and [`Tools`], which answers the kernel's `Toolbox` port from that table. It decides
 //! nothing about permission: whoever calls [`Toolbox::run`] has asked the gate before.
 
+pub mod address;
 pub mod ask;
 pub mod bash;
 pub mod bench;
+mod call;
 pub mod capture;
 pub mod clean;
 pub mod closest;
@@ -12,8 +14,11 @@ pub mod compress;
 pub mod confine;
 pub mod delegate;
 pub mod diff;
+pub mod download;
 pub mod edit;
 pub mod environment;
+pub mod exit_plan_mode;
+pub mod fetch;
 pub mod files;
 pub mod find_tools;
 pub mod glob;
@@ -31,6 +36,7 @@ pub mod picture;
 mod policy;
 pub mod process;
 pub mod read;
+pub mod readable;
 pub mod reference;
 pub mod replace;
 pub mod schema;
@@ -45,11 +51,11 @@ pub mod todo;
 pub mod validate;
 pub mod walk;
 pub mod watch;
+pub mod web_search;
 pub mod write;
 
 use std::fmt::Debug;
 use std::future::Future;
-use std::path::PathBuf;
 use std::sync::{Arc, LazyLock, OnceLock};
 
 use futures_util::future::BoxFuture;
@@ -58,20 +64,21 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
+use crate::kernel::command::EXIT_PLAN;
 use crate::kernel::dedupe::canonical;
 use crate::kernel::error::ToolError;
 use crate::kernel::event::Preview;
 use crate::kernel::message::{Block, CallId, CallStatus, Detail, ToolCall};
 use crate::kernel::ports::{
-    Access, Aside, CallContext, Capability, Interrupt, ProgressSink, ToolOutcome, ToolSpec,
-    ToolTraits, Toolbox,
+    Access, Aside, CallContext, Capability, Interrupt, ToolOutcome, ToolSpec, ToolTraits, Toolbox,
 };
 
 use bench::Bench;
+pub use call::{Job, Kept};
 use compress::Compressor;
 use jobs::Jobs;
 use policy::{Length, Reuse};
-pub use setting::{Closed, ToolsConfig};
+pub use setting::{Closed, ToolsConfig, Web};
 
 /// One kind of call the model can make.
 pub trait Tool {
@@ -93,32 +100,6 @@ pub trait Tool {
 
     /// Does the work.
     fn run(bench: &Bench, args: Self::Args, job: Job) -> impl Future<Output = ToolOutcome> + Send;
-}
-
-/// What a running tool is given beside its arguments.
-#[derive(Clone, Debug)]
-pub struct Job {
-    /// The call it answers.
-    pub id: CallId,
-    /// Fires when the work is no longer wanted.
-    pub cancel: CancellationToken,
-    /// Fires when the work is to go on in the background.
-    pub background: CancellationToken,
-    /// Where reports go.
-    pub progress: ProgressSink,
-    /// Where it books tokens of its own.
-    pub aside: Aside,
-    /// Where the tool says what a short form of its result must not lose.
-    pub kept: Arc<OnceLock<Kept>>,
-}
-
-/// What a short form of a result must not lose.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Kept {
-    /// The file that holds all of the output, when the result does not.
-    pub file: Option<PathBuf>,
-    /// What the tool itself says about the end, a line each.
-    pub notes: Vec<String>,
 }
 
 type PreviewFuture<'a> = BoxFuture<'a, Result<Option<Preview>, ToolError>>;
@@ -216,8 +197,11 @@ static TABLE: &[Row] = &[
         .when_long(Length::Verbatim),
     Row::of::<task_list::TaskList>("task_list", OWN, text!("task_list")),
     Row::of::<task_stop::TaskStop>("task_stop", OWN, text!("task_stop")),
+    Row::of::<fetch::WebFetch>("web_fetch", WEB, text!("web_fetch")).when_long(Length::Summarize),
+    Row::of::<web_search::WebSearch>(WEB_SEARCH, WEB, text!("web_search")),
     Row::of::<todo::TodoWrite>("todo_write", NOTE, text!("todo_write")),
     Row::of::<ask::AskUser>(ASK_USER, ASK, text!("ask_user")).when_long(Length::Verbatim),
+    Row::of::<exit_plan_mode::ExitPlanMode>(EXIT_PLAN, OWN.exclusive(), text!("exit_plan_mode")),
     Row::of::<subagent::Subagent>(SUBAGENT, HAND_OVER, text!("subagent")),
     Row::of::<skill::Skill>(SKILL, HAND_OVER, text!("skill")).when_long(Length::Verbatim),
     Row::of::<memory::Save>("memory_save", OWN, text!("memory_save")),
@@ -232,6 +216,11 @@ const NOTE: ToolTraits = ToolTraits::new(Capability::Internal, false, Interrupt:
 /// A person is asked one thing at a time.
 const ASK: ToolTraits = ToolTraits::new(Capability::Internal, false, Interrupt::Cancel).exclusive();
 
+/// Changes nothing here and nothing there.
+const WEB: ToolTraits = ToolTraits::new(Capability::Network, true, Interrupt::Cancel);
+
+/// The tool that needs a search service.
+const WEB_SEARCH: &str = "web_search";
 /// The tool that needs somebody to ask.
 const ASK_USER: &str = "ask_user";
 /// The tool that needs somebody who runs agents.
@@ -292,6 +281,7 @@ impl Tools {
         let bench = &self.bench;
         let served = match name {
             SUBAGENT => bench.team.is_some(),
+            WEB_SEARCH => bench.web.search.is_some(),
             ASK_USER => bench.asks.is_some(),
             SKILL => bench.skills.is_some(),
             name => bench.memory.is_some() || !name.starts_with(MEMORY),
@@ -314,6 +304,11 @@ impl Tools {
     /// Keeps a further secret out of every result from now on.
     pub fn hide(&self, secret: String) {
         self.bench.mask.learn(vec![secret]);
+    }
+
+    /// Forgets which files were read: the conversation in which it was done is another one now.
+    pub fn forget_reads(&self) {
+        self.bench.stamps.clear();
     }
 
     /// Makes a good result short, when it is long.
@@ -349,10 +344,17 @@ impl Tools {
             // Details are shown and stored, so they are no place for a secret either.
             diff::texts(diff).for_each(|text| self.bench.mask.hide(text));
         }
+        // Without a small model what would be summarised is capped.
+        let ready = self.compressor.as_ref().is_some_and(Compressor::is_ready);
+        let capped = match row.length {
+            Length::Cap => true,
+            Length::Summarize => !ready || outcome.status != CallStatus::Ok,
+            Length::Verbatim => false,
+        };
         for block in &mut outcome.blocks {
             let Block::Text { text } = block else { continue };
             self.bench.mask.hide(text);
-            if row.length == Length::Cap && text.len() > output::LIMIT {
+            if capped && text.len() > output::LIMIT {
                 *text = output::limited(text, &self.bench.spill_dir, row.name, id);
             }
         }
@@ -459,7 +461,8 @@ impl Toolbox for Tools {
                 aside: aside.clone(),
                 kept: Arc::clone(&kept),
             };
-            let of = args.get("command").and_then(Value::as_str).unwrap_or(row.name).to_owned();
+            let named = ["command", "url"].iter().find_map(|key| args.get(*key)?.as_str());
+            let of = named.unwrap_or(row.name).to_owned();
             let outcome = (row.run)(&self.bench, args, job).await;
             let outcome = self.finish(row, &call.id, outcome);
             match &self.compressor {

@@ -224,6 +224,14 @@ fn open_plainly(path: &Path, flags: OFlags) -> io::Result<OwnedFd> {
     Ok(rustix::fs::openat(CWD, path, flags | OFlags::NOFOLLOW, Mode::empty())?)
 }
 
+/// Opens a folder by a resolved path, without following a link that took the place of a part of it.
+///
+/// # Errors
+/// Those of the system, or that the path now holds a link.
+pub fn open_folder(path: &Path) -> io::Result<OwnedFd> {
+    open_without_links(path, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC)
+}
+
 /// A new file beside the one to replace; it goes away unless it was renamed.
 struct Beside<'a> {
     folder: &'a Folder,

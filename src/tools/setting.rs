@@ -5,12 +5,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::address::Exceptions;
 use super::ask::Asks;
 use super::compress::Compressor;
 use super::confine::Confinement;
 use super::delegate::Delegates;
 use super::memory::Memories;
 use super::skill::Shelf;
+use super::web_search::SearchService;
 
 /// Which files a search through many passes over, asked with absolute paths; see [`ToolsConfig`].
 #[derive(Clone)]
@@ -32,6 +34,15 @@ impl Debug for Closed {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Closed")
     }
+}
+
+/// What of the web may be reached.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Web {
+    /// Private hosts that may be fetched from all the same.
+    pub exceptions: Exceptions,
+    /// Who searches; without, there is no tool for it.
+    pub search: Option<SearchService>,
 }
 
 /// Where and how the tools work.
@@ -56,6 +67,8 @@ pub struct ToolsConfig {
     pub confinement: Option<Confinement>,
     /// What makes long output short; without it long output is cut. Default none.
     pub compressor: Option<Compressor>,
+    /// What of the web may be reached. Default public pages, no search.
+    pub web: Web,
     /// Who asks the user; without, there is no tool for it. Default none.
     pub asks: Option<Arc<dyn Asks>>,
     /// Who runs agents; without, there is no tool for it. Default none.
@@ -81,6 +94,7 @@ impl ToolsConfig {
             timeout: Duration::from_mins(2),
             confinement: None,
             compressor: None,
+            web: Web::default(),
             asks: None,
             team: None,
             memory: None,

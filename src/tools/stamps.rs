@@ -77,6 +77,11 @@ impl Stamps {
         files.insert(path.to_owned(), Stamp { hash: new, full, ranges: Vec::new() });
     }
 
+    /// Forgets what was seen: the conversation in which it was seen is another one now.
+    pub fn clear(&self) {
+        self.files.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
     /// What is known of the file whose content has this hash now.
     pub fn known(&self, path: &Path, hash: u64) -> Known {
         let files = self.files.lock().unwrap_or_else(PoisonError::into_inner);

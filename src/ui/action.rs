@@ -18,6 +18,8 @@ pub enum Action {
     EndOfInput,
     /// Next permission mode.
     NextMode,
+    /// Planning on or off.
+    Plan,
     /// The list of models.
     Model,
     /// Fold or open all cells.
@@ -152,6 +154,7 @@ pub const ACTIONS: &[ActionRow] = &[
     ),
     row(A::EndOfInput, "end-of-input", &["ctrl+d"], Composer, "quit when nothing is typed"),
     row(A::NextMode, "next-mode", &["shift+tab"], Composer, "next permission mode"),
+    row(A::Plan, "plan", &["alt+p"], Composer, "look only, until you agree to a plan"),
     row(A::Model, "model", &["alt+m"], Composer, "choose another model"),
     row(A::FoldAll, "fold-all", &["ctrl+o"], Anywhere, "open all results, or fold them again"),
     row(A::PageUp, "page-up", &["pgup"], Anywhere, "scroll the conversation up"),

@@ -73,7 +73,7 @@ fn unasked(pty: &Pty, end: &str) {
 
 #[test]
 fn a_change_is_read_made_checked_and_reported() {
-    for wire in Wire::BOTH {
+    for wire in Wire::ALL {
         let (service, home) = (Service::start(wire), with_notes());
         let notes = home.path("work").join("notes.txt");
         let look = ("read", json!({"file_path": "notes.txt"}));
@@ -101,7 +101,7 @@ fn a_change_is_read_made_checked_and_reported() {
 
 #[test]
 fn words_during_a_run_come_with_the_next_request() {
-    for wire in Wire::BOTH {
+    for wire in Wire::ALL {
         let (service, home) = (Service::start(wire), Home::new());
         service.calls("Working.", &[held()]).says("With tabs, then.");
         let pty = open(&service, &home, &["--permission-mode", "trust"]);
@@ -120,7 +120,7 @@ fn words_during_a_run_come_with_the_next_request() {
 
 #[test]
 fn tab_makes_a_second_prompt_of_the_same_run() {
-    for wire in Wire::BOTH {
+    for wire in Wire::ALL {
         let (service, home) = (Service::start(wire), Home::new());
         service.calls("Working.", &[held()]).says("First done.").says("Second done.");
         let pty = open(&service, &home, &["--permission-mode", "trust"]);
@@ -142,7 +142,7 @@ fn tab_makes_a_second_prompt_of_the_same_run() {
 
 #[test]
 fn escape_stops_the_answer_and_gives_the_queue_back() {
-    for wire in Wire::BOTH {
+    for wire in Wire::ALL {
         let (service, home) = (Service::start(wire), Home::new());
         service.mock.push(wire.stalled("It begins with these words and then "));
         service.says("Fine again.");
@@ -166,7 +166,7 @@ fn escape_stops_the_answer_and_gives_the_queue_back() {
 
 #[test]
 fn a_refusal_and_its_words_reach_the_model() {
-    for wire in Wire::BOTH {
+    for wire in Wire::ALL {
         let (service, home) = (Service::start(wire), with_notes());
         let look = ("read", json!({"file_path": "notes.txt"}));
         service.calls("A change.", &[look, edit()]).says("I leave it, then.");
@@ -187,7 +187,7 @@ fn a_refusal_and_its_words_reach_the_model() {
 /// The saved answer holds in the session and for whoever goes on with it.
 #[test]
 fn always_is_not_asked_again_also_not_after_going_on() {
-    for wire in Wire::BOTH {
+    for wire in Wire::ALL {
         let (service, home) = (Service::start(wire), Home::new());
         let touch = || bash("mkdir made");
         service.calls("Once.", &[touch()]).says("Made it once.");

@@ -39,7 +39,7 @@ fn assert_answered(output: &Output, service: &Service) {
 
 #[test]
 fn a_wrong_key_names_the_variable_to_change_and_is_not_tried_again() {
-    for wire in Wire::BOTH {
+    for wire in Wire::ALL {
         let service = Service::start(wire);
         service.mock.rules(|rules| rules.key = Some("another".to_owned()));
         let line = error_line(&ask(&service, &[]));
@@ -51,7 +51,7 @@ fn a_wrong_key_names_the_variable_to_change_and_is_not_tried_again() {
 
 #[test]
 fn an_unknown_model_is_named_with_the_option_to_change() {
-    for wire in Wire::BOTH {
+    for wire in Wire::ALL {
         let service = Service::start(wire);
         service.mock.push(wire.unknown_model());
         let line = error_line(&ask(&service, &[]));
@@ -67,11 +67,12 @@ fn a_server_that_is_not_there_is_named_by_its_address() {
     let base = format!("http://{}", listener.local_addr().unwrap());
     drop(listener);
     let config = "[retry]\nmax_retries = 1\n";
-    for wire in Wire::BOTH {
+    for wire in Wire::ALL {
         let print = Print::new(&["-m", wire.model(), "hello"]);
         std::fs::write(print.home.path("config").join("config.toml"), config).unwrap();
         let print = print.env(wire.key_env(), KEY).env("NO_PROXY", "*");
         let print = print.env("ANTHROPIC_BASE_URL", &base).env("OPENAI_BASE_URL", &base);
+        let print = print.env("GOOGLE_GEMINI_BASE_URL", &base);
         let output = print.run().0;
         let line = error_line(&output);
         assert!(line.contains(base.trim_start_matches("http://")), "{line}");
@@ -85,7 +86,7 @@ fn a_server_that_is_not_there_is_named_by_its_address() {
 fn a_page_instead_of_an_answer_points_to_the_address() {
     let page = "<!doctype html><html><head><title>Welcome</title></head><body><h1>It works</h1>\
                 </body></html>";
-    for wire in Wire::BOTH {
+    for wire in Wire::ALL {
         for status in [200, 404] {
             let service = Service::start(wire);
             service.mock.otherwise(Reply::body(status, "text/html", page));
@@ -100,7 +101,7 @@ fn a_page_instead_of_an_answer_points_to_the_address() {
 
 #[test]
 fn a_short_wait_that_the_service_asks_for_is_kept() {
-    for wire in Wire::BOTH {
+    for wire in Wire::ALL {
         let service = Service::start(wire);
         service.mock.push(wire.limited("0.05"));
         service.says("Here I am.");
@@ -116,7 +117,7 @@ fn a_short_wait_that_the_service_asks_for_is_kept() {
 
 #[test]
 fn an_overloaded_service_is_asked_again() {
-    for wire in Wire::BOTH {
+    for wire in Wire::ALL {
         let service = Service::start(wire);
         service.mock.push(wire.overloaded());
         service.says("Here I am.");
@@ -129,7 +130,7 @@ fn an_overloaded_service_is_asked_again() {
 
 #[test]
 fn a_stream_that_breaks_off_is_asked_again_and_nothing_is_doubled() {
-    for wire in Wire::BOTH {
+    for wire in Wire::ALL {
         let service = Service::start(wire);
         service.mock.push(wire.text("Here I was, but not for long.").cut(4));
         service.says("Here I am.");
@@ -178,7 +179,7 @@ fn a_command_that_ran_before_the_break_is_not_run_again() {
 
 #[test]
 fn a_wait_of_days_ends_with_the_time_instead_of_waiting() {
-    for wire in Wire::BOTH {
+    for wire in Wire::ALL {
         let service = Service::start(wire);
         service.mock.push(wire.limited("250000"));
         let started = Instant::now();
@@ -191,7 +192,7 @@ fn a_wait_of_days_ends_with_the_time_instead_of_waiting() {
 
 #[test]
 fn programs_get_the_failure_in_the_same_fields() {
-    for wire in Wire::BOTH {
+    for wire in Wire::ALL {
         for format in ["json", "stream-json"] {
             let service = Service::start(wire);
             service.mock.rules(|rules| rules.key = Some("another".to_owned()));

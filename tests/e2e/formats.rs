@@ -170,7 +170,7 @@ fn an_interrupt_in_an_answer_ends_the_lines_properly() {
 
 #[test]
 fn a_reader_that_leaves_in_an_answer_ends_it_quietly() {
-    for wire in Wire::BOTH {
+    for wire in Wire::ALL {
         let service = Service::start(wire);
         // Words enough that one of them meets the closed pipe.
         let words = "many words ".repeat(5000);

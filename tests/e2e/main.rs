@@ -20,6 +20,7 @@ mod panel;
 mod print;
 #[path = "../support/pty.rs"]
 mod pty;
+mod rewinding;
 mod service;
 mod sessions;
 mod settings;

@@ -18,8 +18,6 @@ pub(crate) enum Wire {
 pub(crate) type Call = (&'static str, Value);
 
 impl Wire {
-    pub(crate) const BOTH: [Self; 2] = [Self::Messages, Self::Chat];
-
     /// Every wire format.
     pub(crate) const ALL: [Self; 4] = [Self::Messages, Self::Chat, Self::Gemini, Self::Responses];
 

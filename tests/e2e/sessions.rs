@@ -58,7 +58,7 @@ fn wait_for_file(path: &Path) -> String {
 
 #[test]
 fn going_on_shows_and_sends_what_was_said() {
-    for wire in Wire::BOTH {
+    for wire in Wire::ALL {
         let (service, home) = (Service::start(wire), Home::new());
         service.calls("I look around.", &[("ls", json!({}))]).says("Nothing is here.");
         let first = print(&service, &home, &["look around"]).run().0;
@@ -94,7 +94,7 @@ fn going_on_without_an_earlier_session_says_so_and_starts_one() {
 /// Case F15: the command had its effect, nobody recorded its result.
 #[test]
 fn a_kill_during_a_command_leaves_an_unknown_outcome_and_no_second_run() {
-    for wire in Wire::BOTH {
+    for wire in Wire::ALL {
         let (service, home) = (Service::start(wire), Home::new());
         let work = home.path("work");
         let command = "echo ran >> ran.log; while ! test -e go; do sleep 0.05; done";
@@ -161,7 +161,7 @@ fn long_output() -> (&'static str, Value) {
 /// before can still be opened.
 #[test]
 fn a_full_disk_ends_a_print_run_with_an_error_that_says_so() {
-    for wire in Wire::BOTH {
+    for wire in Wire::ALL {
         let (service, home) = (Service::start(wire), Home::new());
         let touch = ("bash", json!({"command": "echo late > late"}));
         service.calls("A long one.", &[long_output()]).calls("Next.", &[touch]);

@@ -212,7 +212,7 @@ fn mode_of(path: &Path) -> u32 {
 /// Cases C31, F16: a key is where the user put it and nowhere else.
 #[test]
 fn a_key_reaches_no_command_no_file_and_no_log() {
-    for wire in Wire::BOTH {
+    for wire in Wire::ALL {
         let (service, home) = (Service::start(wire), Home::new());
         service.mock.rules(|rules| rules.key = Some(KEY.to_owned()));
         let spy = "env; set; export -p";

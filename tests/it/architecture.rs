@@ -17,13 +17,14 @@ const DIFF_WORDS: [&str; 3] =
     ["kernel::message::FileDiff", "kernel::message::Hunk", "kernel::message::DiffLine"];
 
 /// Who may know whom: a room and what it may name besides itself. `main` and `lib` are free.
-const EDGES: [(&str, &[&str]); 16] = [
+const EDGES: [(&str, &[&str]); 17] = [
     ("kernel", &[]),
     ("config", &["kernel"]),
     ("model", &["kernel", "config::schema"]),
     ("tools", &["kernel", "config::schema", "config::private"]),
     ("permission", &["kernel", "config::schema", "config::private"]),
     ("sandbox", &["kernel", "config::schema"]),
+    ("rewind", &["kernel", "config::private", "tools"]),
     ("context", &["kernel", "config::schema"]),
     ("prompt", &["kernel", "config::schema"]),
     ("memory", &["kernel", "config::private"]),

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};
-use codebot::cli::{Cli, Task};
+use codebot::cli::{Cli, Task, Wished};
 use codebot::headless::Format;
 use codebot::kernel::command::Mode;
 
@@ -70,8 +70,13 @@ fn every_flag_reaches_the_launch() {
 #[test]
 fn every_mode_and_format_has_its_name_on_the_command_line() {
     for mode in Mode::ALL {
-        assert_eq!(parse(&["--permission-mode", mode.name()]).permission_mode, Some(mode));
+        assert_eq!(
+            parse(&["--permission-mode", mode.name()]).permission_mode,
+            Some(Wished::Mode(mode))
+        );
     }
+    let launch = parse(&["--permission-mode", "plan"]).launch();
+    assert!(launch.plan && launch.mode.is_none());
     for format in Format::ALL {
         let cli = parse(&["-p", "--output-format", format.name()]);
         assert_eq!(cli.output_format, Some(format));

@@ -95,6 +95,7 @@ impl App {
             session: "s1".to_owned(),
             history: vec![],
             effort: None,
+            planning: false,
             demo: false,
             sandbox: String::new(),
         };

@@ -13,6 +13,7 @@ pub(crate) fn check_events(events: &[Event]) {
             Event::Queue { .. }
             | Event::QueueReturned { .. }
             | Event::Mode { .. }
+            | Event::Plan { .. }
             | Event::RoutePinned { .. }
             | Event::LimitChanged { .. }
             | Event::TakenBack { .. }
@@ -119,6 +120,7 @@ impl RunCheck {
             | Event::Queue { .. }
             | Event::QueueReturned { .. }
             | Event::Mode { .. }
+            | Event::Plan { .. }
             | Event::RoutePinned { .. }
             | Event::LimitChanged { .. }
             | Event::TakenBack { .. }

@@ -149,6 +149,9 @@ impl FakeJournal {
             | Record::TakenBack { .. }
             | Record::Compaction { .. }
             | Record::Switched { .. }
+            | Record::Checkpoint { .. }
+            | Record::Rewind { .. }
+            | Record::Planning { .. }
             | Record::CompactionUndone { .. } => None,
         };
         self.records().into_iter().filter_map(message).collect()
@@ -181,7 +184,10 @@ impl Journal for FakeJournal {
                 Record::TakenBack { .. } => "taken back".to_owned(),
                 Record::Compaction { compaction } => format!("compaction {:?}", compaction.step),
                 Record::Switched { model, .. } => format!("switched {model}"),
+                Record::Planning { on, .. } => format!("planning {on}"),
                 Record::CompactionUndone { .. } => "undone".to_owned(),
+                Record::Checkpoint { .. } => "checkpoint".to_owned(),
+                Record::Rewind { .. } => "rewind".to_owned(),
             });
             self.records.lock().unwrap().push((record.clone(), durability));
             Ok(())

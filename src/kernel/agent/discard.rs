@@ -72,6 +72,12 @@ fn last(history: &[Arc<Message>]) -> Option<Last> {
     };
     let at = history.iter().rposition(|message| written(message).is_some())?;
     let text = written(&history[at])?;
+    Some(Last { ids: taken_from(history, at), text })
+}
+
+/// What leaves the conversation when everything from that place on is taken back. News of background
+/// work stays: see [`last`].
+pub fn taken_from(history: &[Arc<Message>], at: usize) -> Vec<MessageId> {
     let gone = history[at..].iter().filter(|message| !notices::is_news(message));
-    Some(Last { ids: gone.map(|message| message.id().clone()).collect(), text })
+    gone.map(|message| message.id().clone()).collect()
 }

@@ -32,6 +32,11 @@ pub struct Onward<'a> {
 }
 
 impl<'a> Onward<'a> {
+    /// What the call would touch.
+    pub fn access(&self, call: &ToolCall) -> Vec<Access> {
+        self.tools.access(call)
+    }
+
     /// Runs the rest.
     pub fn run(self, call: ToolCall, context: CallContext) -> BoxFuture<'a, ToolOutcome> {
         match self.between.split_first() {

@@ -4,20 +4,16 @@ use serde_json::{Map, Value, json};
 
 use crate::config::schema::Dose;
 use crate::kernel::message::{AssistantMessage, Block, ModelRef, ToolMessage};
-use crate::kernel::ports::{ModelInfo, Request, ToolChoice};
+use crate::kernel::ports::{Request, ToolChoice};
 
-use super::super::connection::Connection;
+use super::super::adapter::Question;
 use super::super::history::{self, INTERRUPTED, NO_OUTPUT, Piece, Turn, WireResult, is_blank};
 use super::super::wire_ids::{IdStyle, tool_name};
 use super::super::{effort, images, tool_schema};
 
 /// The body, ready to send.
-pub fn body(
-    connection: &Connection,
-    info: &ModelInfo,
-    request: &Request,
-    streams: bool,
-) -> Vec<u8> {
+pub fn body(question: &Question<'_>) -> Vec<u8> {
+    let Question { connection, info, request, streams } = *question;
     let me = connection.model_ref();
     let turns = history::turns(&request.messages, IdStyle::Word64, |answer, block| {
         replayable(&me, answer, block)

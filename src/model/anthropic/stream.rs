@@ -12,14 +12,15 @@ use crate::kernel::message::{CallId, ModelRef, Opaque, Stop, ToolCall, Usage};
 use crate::kernel::ports::StreamEvent;
 
 use super::super::args::finish_call;
-use super::super::drive::{Decoder, Out, undecodable};
-use super::super::error::{Service, broken, from_body};
+use super::super::drive::Out;
+use super::super::error::{Service, from_body};
+use super::super::typed::Typed;
 use super::super::wire_ids;
 
 /// An event. Everything that is not on the hot path stays a loose value, so that a service that
 /// adds or changes fields breaks nothing.
-#[derive(Deserialize)]
-struct Wire<'a> {
+#[derive(Debug, Deserialize)]
+pub struct Wire<'a> {
     #[serde(borrow, default, rename = "type")]
     kind: Cow<'a, str>,
     index: Option<u64>,
@@ -31,7 +32,7 @@ struct Wire<'a> {
     error: Option<Value>,
 }
 
-#[derive(Deserialize)]
+#[derive(Debug, Deserialize)]
 struct Delta<'a> {
     #[serde(borrow, default, rename = "type")]
     kind: Cow<'a, str>,
@@ -96,45 +97,6 @@ impl Messages {
     fn take_index(&mut self) -> usize {
         self.next_index += 1;
         self.next_index - 1
-    }
-
-    fn wire(
-        &mut self,
-        wire: Wire<'_>,
-        name: &str,
-        data: &str,
-        out: &mut Out,
-    ) -> Result<(), ModelError> {
-        let kind = if wire.kind.is_empty() { name } else { &*wire.kind };
-        if kind == "error" || wire.error.as_ref().is_some_and(|error| !error.is_null()) {
-            return Err(from_body(&self.service, data));
-        }
-        match kind {
-            "content_block_delta" => {
-                if let Some(delta) = wire.delta {
-                    self.delta(wire.index, delta, out);
-                }
-            }
-            "content_block_start" => {
-                self.release(out);
-                self.start(wire.index, wire.content_block.unwrap_or_default(), out);
-            }
-            "content_block_stop" => self.stop_block(wire.index, out),
-            "message_start" => {
-                let message = wire.message.unwrap_or_default();
-                self.count(message.get("usage"), out);
-            }
-            "message_delta" => {
-                self.count(wire.usage.as_ref(), out);
-                if let Some(reason) = wire.delta.and_then(|delta| delta.stop_reason) {
-                    self.settle(stop_of(&reason), out);
-                }
-            }
-            "message_stop" => self.finish(out),
-            "message" => self.whole(data, out),
-            _ => tracing::debug!(kind, "unknown event skipped"),
-        }
-        Ok(())
     }
 
     fn start(&mut self, at: Option<u64>, block: Value, out: &mut Out) {
@@ -302,52 +264,62 @@ impl Messages {
     }
 }
 
-impl Decoder for Messages {
-    fn event(&mut self, name: &str, data: &str, out: &mut Out) -> Result<(), ModelError> {
-        let text = data.trim();
-        if text.is_empty() || text == "[DONE]" {
-            return Ok(());
+impl Typed for Messages {
+    type Wire<'a> = Wire<'a>;
+
+    fn service(&self) -> &Service {
+        &self.service
+    }
+
+    fn wire(
+        &mut self,
+        wire: Self::Wire<'_>,
+        name: &str,
+        data: &str,
+        out: &mut Out,
+    ) -> Result<(), ModelError> {
+        let kind = if wire.kind.is_empty() { name } else { &*wire.kind };
+        if kind == "error" || wire.error.as_ref().is_some_and(|error| !error.is_null()) {
+            return Err(from_body(&self.service, data));
         }
-        let documents = serde_json::Deserializer::from_str(text).into_iter::<Wire<'_>>();
-        for document in documents {
-            match document {
-                Ok(wire) => self.wire(wire, name, text, out)?,
-                Err(_) if name == "error" => return Err(from_body(&self.service, text)),
-                Err(error) if !is_foreign(text) => {
-                    return Err(undecodable(&self.service, text, &error));
+        match kind {
+            "content_block_delta" => {
+                if let Some(delta) = wire.delta {
+                    self.delta(wire.index, delta, out);
                 }
-                Err(_) => return Ok(()),
             }
-            if self.done {
-                break;
+            "content_block_start" => {
+                self.release(out);
+                self.start(wire.index, wire.content_block.unwrap_or_default(), out);
             }
+            "content_block_stop" => self.stop_block(wire.index, out),
+            "message_start" => {
+                let message = wire.message.unwrap_or_default();
+                self.count(message.get("usage"), out);
+            }
+            "message_delta" => {
+                self.count(wire.usage.as_ref(), out);
+                if let Some(reason) = wire.delta.and_then(|delta| delta.stop_reason) {
+                    self.settle(stop_of(&reason), out);
+                }
+            }
+            "message_stop" => self.finish(out),
+            "message" => self.whole(data, out),
+            _ => tracing::debug!(kind, "unknown event skipped"),
         }
         Ok(())
     }
 
-    fn end(&mut self, _out: &mut Out) -> Result<(), ModelError> {
-        if self.done {
-            Ok(())
-        } else {
-            Err(broken(&self.service, "it ended before it was complete"))
-        }
+    fn is_foreign(text: &str) -> bool {
+        let Ok(value) = serde_json::from_str::<Value>(text) else { return false };
+        let Some(kind) = value.get("type").and_then(Value::as_str) else { return false };
+        let delta = value.pointer("/delta/type").and_then(Value::as_str);
+        !EVENTS.contains(&kind) || delta.is_some_and(|delta| !DELTAS.contains(&delta))
     }
 
-    fn is_settled(&self) -> bool {
-        false
-    }
-
-    fn is_done(&self) -> bool {
+    fn is_over(&self) -> bool {
         self.done
     }
-}
-
-/// Whether a document is JSON of a kind we do not know, whose fields may look like anything.
-fn is_foreign(text: &str) -> bool {
-    let Ok(value) = serde_json::from_str::<Value>(text) else { return false };
-    let Some(kind) = value.get("type").and_then(Value::as_str) else { return false };
-    let delta = value.pointer("/delta/type").and_then(Value::as_str);
-    !EVENTS.contains(&kind) || delta.is_some_and(|delta| !DELTAS.contains(&delta))
 }
 
 fn is_empty(input: &Value) -> bool {

@@ -7,9 +7,7 @@ pub mod stream;
 use std::borrow::Cow;
 use std::fmt::Write;
 
-use crate::kernel::ports::{ModelInfo, Request};
-
-use super::adapter::Dialect;
+use super::adapter::{Dialect, Question};
 use super::connection::Connection;
 
 /// The generateContent interface.
@@ -24,13 +22,8 @@ impl Dialect for Gemini {
     }
 
     /// Whether it streams is said by the address.
-    fn body(
-        connection: &Connection,
-        info: &ModelInfo,
-        request: &Request,
-        _streams: bool,
-    ) -> Vec<u8> {
-        request::body(connection, info, request)
+    fn body(question: &Question<'_>) -> Vec<u8> {
+        request::body(question)
     }
 
     fn decoder(connection: &Connection) -> Self::Decoder {

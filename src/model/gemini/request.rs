@@ -7,6 +7,7 @@ use crate::config::schema::Dose;
 use crate::kernel::message::{AssistantMessage, Block, ModelRef, Opaque, ToolMessage};
 use crate::kernel::ports::{ModelInfo, Request, ToolChoice, ToolSpec};
 
+use super::super::adapter::Question;
 use super::super::connection::Connection;
 use super::super::history::{self, INTERRUPTED, NO_OUTPUT, Piece, Turn, WireResult, is_blank};
 use super::super::wire_ids::{IdStyle, tool_name};
@@ -18,7 +19,8 @@ use super::schema;
 const NO_SIGNATURE: &str = "skip_thought_signature_validator";
 
 /// The body, ready to send. Whether the answer streams is said by the path alone.
-pub fn body(connection: &Connection, info: &ModelInfo, request: &Request) -> Vec<u8> {
+pub fn body(question: &Question<'_>) -> Vec<u8> {
+    let Question { connection, info, request, .. } = *question;
     let me = connection.model_ref();
     let turns = history::turns(&request.messages, IdStyle::Word64, |answer, block| {
         replayable(&me, answer, block)

@@ -6,6 +6,7 @@ use crate::config::schema::Dose;
 use crate::kernel::message::{AssistantMessage, Block, ModelRef, ToolMessage};
 use crate::kernel::ports::{Effort, ModelInfo, Request, ToolChoice, ToolSpec};
 
+use super::super::adapter::Question;
 use super::super::connection::Connection;
 use super::super::history::{self, INTERRUPTED, NO_OUTPUT, Piece, Turn, WireResult, is_blank};
 use super::super::wire_ids::tool_name;
@@ -13,12 +14,8 @@ use super::super::{effort, images, tool_schema};
 use super::Quirks;
 
 /// The body, ready to send.
-pub fn body(
-    connection: &Connection,
-    info: &ModelInfo,
-    request: &Request,
-    streams: bool,
-) -> Vec<u8> {
+pub fn body(question: &Question<'_>) -> Vec<u8> {
+    let Question { connection, info, request, streams } = *question;
     let quirks = Quirks::of(&connection.provider);
     let mut body = Map::new();
     body.insert("model".into(), json!(connection.model));

@@ -8,9 +8,7 @@ pub mod stream;
 
 use std::borrow::Cow;
 
-use crate::kernel::ports::{ModelInfo, Request};
-
-use super::adapter::Dialect;
+use super::adapter::{Dialect, Question};
 use super::connection::Connection;
 
 /// The responses interface.
@@ -24,13 +22,8 @@ impl Dialect for OpenAiResponses {
         "/responses".into()
     }
 
-    fn body(
-        connection: &Connection,
-        info: &ModelInfo,
-        request: &Request,
-        streams: bool,
-    ) -> Vec<u8> {
-        request::body(connection, info, request, streams)
+    fn body(question: &Question<'_>) -> Vec<u8> {
+        request::body(question)
     }
 
     fn decoder(connection: &Connection) -> Self::Decoder {

@@ -6,6 +6,7 @@ use crate::config::schema::Dose;
 use crate::kernel::message::{Block, ModelRef, Opaque, ToolMessage};
 use crate::kernel::ports::{ModelInfo, Request, ToolChoice, ToolSpec};
 
+use super::super::adapter::Question;
 use super::super::connection::Connection;
 use super::super::history::{self, INTERRUPTED, NO_OUTPUT, Piece, Turn, WireResult, is_blank};
 use super::super::wire_ids::{IdStyle, tool_name};
@@ -15,12 +16,8 @@ use super::super::{effort, images, tool_schema};
 const MIN_OUTPUT: u64 = 16;
 
 /// The body, ready to send.
-pub fn body(
-    connection: &Connection,
-    info: &ModelInfo,
-    request: &Request,
-    streams: bool,
-) -> Vec<u8> {
+pub fn body(question: &Question<'_>) -> Vec<u8> {
+    let Question { connection, info, request, streams } = *question;
     let mut body = Map::new();
     body.insert("model".into(), json!(connection.model));
     let system = request.system.iter().map(|block| block.text.as_str());

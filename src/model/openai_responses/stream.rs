@@ -8,8 +8,9 @@ use crate::kernel::message::{CallId, ModelRef, Opaque, Stop, ToolCall, Usage};
 use crate::kernel::ports::StreamEvent;
 
 use super::super::args::finish_call;
-use super::super::drive::{Decoder, Out, undecodable};
+use super::super::drive::Out;
 use super::super::error::{Service, broken, from_body};
+use super::super::typed::Typed;
 use super::super::wire_ids;
 use super::event::{Numbering, Piece, Wire, is_foreign, list, raw};
 use super::items::{Address, Items, Kind};
@@ -54,69 +55,6 @@ impl Response {
             said: false,
             done: false,
         }
-    }
-
-    fn wire(
-        &mut self,
-        wire: Wire<'_>,
-        name: &str,
-        data: &str,
-        out: &mut Out,
-    ) -> Result<(), ModelError> {
-        let is_document =
-            wire.kind.is_empty() && wire.object.as_ref().is_some_and(|word| word.0 == "response");
-        let kind = match &*wire.kind {
-            "" if is_document => "document",
-            "" => name,
-            kind => kind,
-        };
-        if self.numbering.is_repeat(wire.sequence_number.as_u64(), kind) {
-            return Ok(());
-        }
-        let has_error = wire.error.as_ref().is_some_and(|error| !error.is_null());
-        if kind == "error" || (has_error && !is_document) {
-            return Err(from_body(&self.service, data));
-        }
-        let id = wire.item_id.as_ref().map_or("", |id| &*id.0);
-        let at = Address { output_index: wire.output_index.as_u64(), id };
-        let part = wire.content_index.as_u64().unwrap_or(0);
-        let more = Piece::More(wire.delta.unwrap_or_default());
-        let whole = |text: Option<String>| Piece::Whole(text.unwrap_or_default());
-        match kind {
-            "response.output_text.delta" => self.text(at, part, more, out),
-            "response.output_text.done" => self.text(at, part, whole(wire.text), out),
-            "response.refusal.delta" | "response.refusal.done" => {
-                self.refused = true;
-                let is_whole = kind.ends_with("done");
-                let piece = if is_whole { whole(wire.refusal) } else { more };
-                self.text(at, part, piece, out);
-            }
-            "response.reasoning_summary_text.delta" => {
-                self.thought(at, wire.summary_index.as_u64().unwrap_or(0), more, out);
-            }
-            "response.reasoning_text.delta" => self.thought(at, part, more, out),
-            "response.function_call_arguments.delta" => self.arguments(at, more, out),
-            "response.function_call_arguments.done" => {
-                self.arguments(at, Piece::Whole(raw(wire.arguments.as_ref())), out);
-            }
-            "response.output_item.added" => {
-                self.added(at, &wire.item.unwrap_or_default(), out);
-            }
-            "response.output_item.done" => self.ended(at, wire.item.unwrap_or_default(), out),
-            "response.completed"
-            | "response.incomplete"
-            | "response.failed"
-            | "response.cancelled"
-            | "response.done" => {
-                return self.terminal(wire.response.unwrap_or_default(), kind, out);
-            }
-            "document" => {
-                let document = serde_json::from_str(data).unwrap_or_default();
-                return self.terminal(document, kind, out);
-            }
-            _ => tracing::debug!(kind, "event passed over"),
-        }
-        Ok(())
     }
 
     /// The item that an event belongs to, made when its announcement was left out.
@@ -379,42 +317,81 @@ impl Response {
     }
 }
 
-impl Decoder for Response {
-    fn event(&mut self, name: &str, data: &str, out: &mut Out) -> Result<(), ModelError> {
-        let text = data.trim();
-        if text.is_empty() || text == "[DONE]" {
+impl Typed for Response {
+    type Wire<'a> = Wire<'a>;
+
+    fn service(&self) -> &Service {
+        &self.service
+    }
+
+    fn wire(
+        &mut self,
+        wire: Self::Wire<'_>,
+        name: &str,
+        data: &str,
+        out: &mut Out,
+    ) -> Result<(), ModelError> {
+        let is_document =
+            wire.kind.is_empty() && wire.object.as_ref().is_some_and(|word| word.0 == "response");
+        let kind = match &*wire.kind {
+            "" if is_document => "document",
+            "" => name,
+            kind => kind,
+        };
+        if self.numbering.is_repeat(wire.sequence_number.as_u64(), kind) {
             return Ok(());
         }
-        let documents = serde_json::Deserializer::from_str(text).into_iter::<Wire<'_>>();
-        for document in documents {
-            match document {
-                Ok(wire) => self.wire(wire, name, text, out)?,
-                Err(_) if name == "error" => return Err(from_body(&self.service, text)),
-                Err(error) if !is_foreign(text) => {
-                    return Err(undecodable(&self.service, text, &error));
-                }
-                Err(_) => return Ok(()),
+        let has_error = wire.error.as_ref().is_some_and(|error| !error.is_null());
+        if kind == "error" || (has_error && !is_document) {
+            return Err(from_body(&self.service, data));
+        }
+        let id = wire.item_id.as_ref().map_or("", |id| &*id.0);
+        let at = Address { output_index: wire.output_index.as_u64(), id };
+        let part = wire.content_index.as_u64().unwrap_or(0);
+        let more = Piece::More(wire.delta.unwrap_or_default());
+        let whole = |text: Option<String>| Piece::Whole(text.unwrap_or_default());
+        match kind {
+            "response.output_text.delta" => self.text(at, part, more, out),
+            "response.output_text.done" => self.text(at, part, whole(wire.text), out),
+            "response.refusal.delta" | "response.refusal.done" => {
+                self.refused = true;
+                let is_whole = kind.ends_with("done");
+                let piece = if is_whole { whole(wire.refusal) } else { more };
+                self.text(at, part, piece, out);
             }
-            if self.done {
-                break;
+            "response.reasoning_summary_text.delta" => {
+                self.thought(at, wire.summary_index.as_u64().unwrap_or(0), more, out);
             }
+            "response.reasoning_text.delta" => self.thought(at, part, more, out),
+            "response.function_call_arguments.delta" => self.arguments(at, more, out),
+            "response.function_call_arguments.done" => {
+                self.arguments(at, Piece::Whole(raw(wire.arguments.as_ref())), out);
+            }
+            "response.output_item.added" => {
+                self.added(at, &wire.item.unwrap_or_default(), out);
+            }
+            "response.output_item.done" => self.ended(at, wire.item.unwrap_or_default(), out),
+            "response.completed"
+            | "response.incomplete"
+            | "response.failed"
+            | "response.cancelled"
+            | "response.done" => {
+                return self.terminal(wire.response.unwrap_or_default(), kind, out);
+            }
+            "document" => {
+                let document = serde_json::from_str(data).unwrap_or_default();
+                return self.terminal(document, kind, out);
+            }
+            _ => tracing::debug!(kind, "event passed over"),
         }
         Ok(())
     }
 
-    fn end(&mut self, _out: &mut Out) -> Result<(), ModelError> {
-        if self.done {
-            Ok(())
-        } else {
-            Err(broken(&self.service, "it ended before it was complete"))
-        }
+    fn is_foreign(text: &str) -> bool {
+        is_foreign(text)
     }
 
-    fn is_settled(&self) -> bool {
-        false
-    }
-
-    fn is_done(&self) -> bool {
+    fn is_over(&self) -> bool {
         self.done
     }
 }

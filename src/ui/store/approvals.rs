@@ -58,6 +58,13 @@ pub enum Outcome {
     Stay,
     /// The shown call was answered; it is gone from the list.
     Answered(CallId, Answer),
+    /// The shown plan was agreed to; it is gone from the list.
+    Agreed {
+        /// The call that shows it.
+        id: CallId,
+        /// Whether edits need no question from now on.
+        edits: bool,
+    },
     /// The run should stop.
     Abort,
 }
@@ -172,6 +179,15 @@ impl Approvals {
 
     /// The options, as shown.
     pub fn options(&self) -> Vec<String> {
+        if self.is_plan() {
+            return [
+                "Yes, carry it out",
+                "Yes, and accept its edits",
+                "No (or type what to change)",
+            ]
+            .map(str::to_owned)
+            .to_vec();
+        }
         let mut options = vec!["Yes, once".to_owned()];
         if let Some(rule) = self.shown().and_then(|approval| approval.rule.as_deref()) {
             options.push(format!("Always: {}", sanitize::visible(rule)));
@@ -271,7 +287,19 @@ impl Approvals {
         self.scroll = 0;
     }
 
+    fn is_plan(&self) -> bool {
+        let preview = self.shown().and_then(|approval| approval.preview.as_ref());
+        matches!(preview, Some(Preview::Plan { .. }))
+    }
+
     fn confirm(&mut self, now_ms: u64) -> Outcome {
+        if self.is_plan() && self.selected < 2 {
+            let edits = self.selected == 1;
+            return match self.answer(Answer::Once, now_ms) {
+                Outcome::Answered(id, _) => Outcome::Agreed { id, edits },
+                other => other,
+            };
+        }
         let remembered = self.shown().is_some_and(|approval| approval.rule.is_some());
         let answer = match self.selected {
             0 => Answer::Once,
@@ -292,6 +320,7 @@ impl Approvals {
         let Some(approval) = self.shown() else { return String::new() };
         let title = match &approval.preview {
             Some(Preview::Command { .. }) => "Run this command?".to_owned(),
+            Some(Preview::Plan { .. }) => "Carry this plan out?".to_owned(),
             Some(Preview::Diff(diff)) => {
                 let verb = if diff.created { "Create" } else { "Change" };
                 let path = sanitize::visible(&diff.path);
@@ -347,6 +376,7 @@ fn what(approval: &Approval) -> Vec<(Tone, String)> {
             shown_lines(command).map(|line| (Tone::Text, line)).collect()
         }
         Some(Preview::Diff(diff)) => diff_lines(diff),
+        Some(Preview::Plan { text }) => shown_lines(text).map(|line| (Tone::Text, line)).collect(),
         None => {
             let args = serde_json::to_string_pretty(&approval.call.args).unwrap_or_default();
             shown_lines(&args).map(|line| (Tone::Text, line)).collect()
@@ -363,7 +393,8 @@ fn why(approval: &Approval) -> Vec<(Tone, String)> {
         lines.push((Tone::Dim, "judged one by one:".to_owned()));
     }
     for part in parts {
-        lines.extend(shown_lines(part).map(|line| (Tone::Text, format!("  {line}"))));
+        let tone = if part.starts_with('✓') { Tone::Dim } else { Tone::Text };
+        lines.extend(shown_lines(part).map(|line| (tone, format!("  {line}"))));
     }
     if let Some(rule) = &approval.rule {
         lines.push((Tone::Dim, format!("\"always\" saves: {}", sanitize::visible(rule))));

@@ -5,6 +5,7 @@ use super::meter::MeterPanel;
 use super::overlay::Overlay;
 use super::picker::Picker;
 use super::question::QuestionPanel;
+use super::rewind;
 use super::send::{command, deliver_pending, take_back};
 use super::setup::SetupPanel;
 use super::todos::Todos;
@@ -99,6 +100,7 @@ pub(super) fn news(store: &mut Store, news: Update, out: &mut Vec<Effect>) {
             let open = store.phase == Phase::Open;
             store.setup.get_or_insert_with(|| SetupPanel::new(open)).update(&setup);
         }
+        Update::Rewound { history, draft } => rewind::rewound(store, &history, &draft),
         Update::SetupDone => store.setup = None,
         Update::Question { id, questions } => {
             store.question = Some(QuestionPanel::new(id, questions, store.now_ms));

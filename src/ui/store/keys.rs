@@ -9,8 +9,10 @@ use super::focus::{Focus, beneath, focus};
 use super::limit;
 use super::overlay::{self, Overlay};
 use super::picker;
+use super::plan;
 use super::question;
 use super::queue;
+use super::rewind;
 use super::send::{
     answer_trust, command, go_on_after, next_mode, open_list, open_queue, stop, submit, take_back,
 };
@@ -165,6 +167,7 @@ fn approval(store: &mut Store, chord: Chord, out: &mut Vec<Effect>) {
     let width = store.size.0.saturating_sub(4);
     match store.approvals.key(chord, width, store.now_ms) {
         Outcome::Stay => {}
+        Outcome::Agreed { id, edits } => plan::agreed(id, edits, out),
         Outcome::Answered(id, answer) => out.push(command(Command::Answer { id, answer })),
         Outcome::Abort => stop(store, out),
     }
@@ -258,6 +261,7 @@ fn composer(store: &mut Store, chord: Chord, action: Option<Action>, out: &mut V
         Some(Action::EndOfInput) if store.composer.is_empty() => close(store, 0, out),
         Some(Action::NextMode) => next_mode(store, out),
         Some(Action::Editor) => out.push(Effect::Editor(store.composer.text())),
+        Some(Action::Plan) => plan::toggle(store, out),
         Some(Action::Model) => open_list(store, ListKind::Models, out),
         Some(Action::Help) => store.overlay = Some(Overlay::Text(overlay::help())),
         Some(Action::RetryNow) if store.activity.retry().is_some() => {
@@ -297,6 +301,7 @@ fn escape(store: &mut Store, out: &mut Vec<Effect>) {
         take_back(store, &pending);
     } else {
         store.scroll.end();
+        rewind::escaped(store, out);
     }
 }
 

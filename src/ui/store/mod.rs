@@ -15,9 +15,11 @@ pub mod line;
 pub mod meter;
 pub mod overlay;
 pub mod picker;
+mod plan;
 pub mod question;
 pub mod queue;
 pub mod remember;
+pub mod rewind;
 pub mod rows;
 pub mod scroll;
 pub mod send;
@@ -203,6 +205,7 @@ pub struct Store {
     asked: Option<String>,
     last_key_ms: Option<u64>,
     interrupted_ms: Option<u64>,
+    escaped_ms: Option<u64>,
     trust: Trust,
 }
 
@@ -237,6 +240,7 @@ impl Store {
             asked: None,
             last_key_ms: None,
             interrupted_ms: None,
+            escaped_ms: None,
             trust: Trust::Unasked,
             session: 0,
         }

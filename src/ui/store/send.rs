@@ -3,7 +3,9 @@
 
 use super::overlay::{self, Overlay, TextPanel};
 use super::picker::Picker;
+use super::plan;
 use super::queue::QueuePanel;
+use super::rewind;
 use super::slash::{self, SlashKind, SlashRow};
 use super::{Effect, Phase, Store, Trust, close, remember};
 use crate::app::service::{Level, ListKind, Request};
@@ -168,8 +170,10 @@ fn carry_out(store: &mut Store, row: &SlashRow<'_>, rest: &str, out: &mut Vec<Ef
         SlashKind::Help => store.overlay = Some(Overlay::Text(overlay::help())),
         SlashKind::New => out.push(Effect::Request(Request::NewSession)),
         SlashKind::Mode => mode_command(store, rest, out),
+        SlashKind::Plan => plan::command(store, rest, out),
         SlashKind::Route => route_command(store, rest, out),
         SlashKind::Discard => out.push(command(Command::Discard)),
+        SlashKind::Rewind => rewind::command(store, rest, out),
         SlashKind::Status => store.overlay = Some(Overlay::Text(status_page(store))),
         SlashKind::Context => out.push(Effect::Request(Request::Context)),
         SlashKind::Compact => compact(store, rest, out),

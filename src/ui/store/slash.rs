@@ -11,10 +11,14 @@ pub enum SlashKind {
     New,
     /// Shows or changes the permission mode.
     Mode,
+    /// Switches planning on or off.
+    Plan,
     /// Shows or fixes the tier of requests.
     Route,
     /// Takes back the last turn.
     Discard,
+    /// Back to an earlier turn, or forth again.
+    Rewind,
     /// What is known of the session.
     Status,
     /// Where the tokens of the context go.
@@ -77,8 +81,18 @@ pub const SLASH: &[SlashRow<'static>] = &[
     row("help", "", "keys and commands", SlashKind::Help, false),
     row("new", "", "end this session, start an empty one", SlashKind::New, true),
     row("mode", "[name]", "show or change the permission mode", SlashKind::Mode, false),
+    row("plan", "[on|off]", "look only, until you agree to a plan", SlashKind::Plan, false),
+    row(
+        "permissions",
+        "",
+        "rules in force; revoke what you remembered",
+        SlashKind::List(ListKind::Permissions),
+        false,
+    ),
+    row("trust", "", "what this project asks for", SlashKind::List(ListKind::Trust), false),
     row("route", "[tier]", "show or fix how much a request may need", SlashKind::Route, false),
     row("discard", "", "take back the last turn", SlashKind::Discard, true),
+    row("rewind", "[redo]", "go back to an earlier turn, files too", SlashKind::Rewind, true),
     row("status", "", "model, session, tokens, cost", SlashKind::Status, false),
     row("context", "", "where the tokens of the context go", SlashKind::Context, false),
     row("compact", "[what]", "sum the conversation up; undo goes back", SlashKind::Compact, false),

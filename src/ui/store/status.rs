@@ -21,6 +21,8 @@ pub struct Status {
     pub effort: Option<Effort>,
     /// The permission mode in force.
     pub mode: Mode,
+    /// Whether only looking and the plan are allowed.
+    pub planning: bool,
     /// The workspace as shown to people.
     pub workspace: String,
     /// What holds commands in, one line.
@@ -50,6 +52,7 @@ impl Status {
     /// A session is open.
     pub fn open(&mut self, ready: &Ready) {
         self.mode = ready.mode;
+        self.planning = ready.planning;
         ready.workspace.clone_into(&mut self.workspace);
         ready.session.clone_into(&mut self.session);
         ready.sandbox.clone_into(&mut self.sandbox);
@@ -85,6 +88,7 @@ impl Status {
             }
             Event::Compaction { phase: Phase::Done { after, .. }, .. } => self.context = *after,
             Event::Mode { mode } => self.mode = *mode,
+            Event::Plan { on } => self.planning = *on,
             Event::RouteSelected { tier, .. } | Event::RouteEscalated { to: tier, .. } => {
                 self.tier = Some(*tier);
             }

@@ -189,6 +189,7 @@ impl Transcript {
             | Event::Queue { .. }
             | Event::QueueReturned { .. }
             | Event::Mode { .. }
+            | Event::Plan { .. }
             | Event::LimitChanged { .. }
             | Event::Rejected { .. } => {}
         }

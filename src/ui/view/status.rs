@@ -79,6 +79,9 @@ pub fn footer(store: &Store, area: Rect, canvas: &mut Canvas<'_>) {
         None => Piece::new(Role::Dim, "  shift+tab"),
     };
     let mut left = vec![mode, hint];
+    if status.planning {
+        left.insert(1, Piece::new(Role::Accent, " · plan"));
+    }
     let room = usize::from(area.width);
     let parts = kept(parts(store), room.saturating_sub(wide(&left) + 2));
     if parts.is_empty() && status.hint_at(store.now_ms).is_none() && wide(&left) > room {

@@ -130,7 +130,14 @@ fn a_question_says_why_and_what_it_would_save() {
     let fixture = Fixture::new();
     let gate = fixture.gate(Mode::Balanced);
     let question = asked(fixture.shell(&gate, "ls && cargo test --lib 2>&1 | tail -3"));
-    assert_eq!(question.parts, ["ls", "cargo test --lib 2>&1", "tail -3"]);
+    assert_eq!(
+        question.parts,
+        [
+            "✓ ls: only looks",
+            "? cargo test --lib 2>&1: `cargo` uses a flag that is not known to be harmless",
+            "✓ tail -3: only looks",
+        ]
+    );
     assert!(question.reason.contains("cargo"), "{}", question.reason);
     assert_eq!(question.rule.as_deref(), Some("Bash(cargo test *)"));
     assert!(!question.danger);

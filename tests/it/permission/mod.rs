@@ -10,6 +10,7 @@ mod honest;
 mod keys;
 mod oracle;
 mod paths;
+mod plan;
 mod rules;
 mod sandbox;
 mod shell;

@@ -324,16 +324,66 @@ const PAYLOADS: &[&str] = &[
     "echo ok\x1b[2K\r; touch M",
 ];
 
+/// Cases D01, D03, D04, D05, D06, D07, D09, D10 and D12: no line that makes the marker in a real shell
+/// was judged as only reading.
 #[test]
 fn nothing_that_makes_the_marker_is_judged_as_only_reading() {
-    let mut made = 0;
-    let mut wrong = Vec::new();
-    for line in PAYLOADS {
+    let lines: Vec<String> = PAYLOADS.iter().map(|line| (*line).to_owned()).collect();
+    let (made, wrong) = try_all(&lines);
+    report("written by hand", lines.len(), made, &wrong);
+    assert!(made >= 200, "only {made} of {} payloads made the marker", lines.len());
+}
+
+/// Cases D01 and D04: every way to make the marker in every place where a command may hide.
+#[test]
+fn nothing_hidden_in_any_shape_is_judged_as_only_reading() {
+    let lines = combined();
+    let (made, wrong) = try_all(&lines);
+    report("made from shapes", lines.len(), made, &wrong);
+    assert!(made >= 300, "only {made} of {} payloads made the marker", lines.len());
+}
+
+#[track_caller]
+fn report(what: &str, lines: usize, made: usize, wrong: &[String]) {
+    println!(
+        "oracle, payloads {what}: {lines} run, {made} made the marker, {} bypasses",
+        wrong.len()
+    );
+    assert!(wrong.is_empty(), "would have run unasked: {wrong:#?}");
+}
+
+/// The table of shapes: every carrier with every command.
+fn combined() -> Vec<String> {
+    let table = include_str!("../../fixtures/payload-shapes.txt");
+    let (mut commands, mut carriers, mut section) = (Vec::new(), Vec::new(), "");
+    for line in table.lines().filter(|line| !line.is_empty() && !line.starts_with("# ")) {
+        match line {
+            _ if line.starts_with('[') && line.ends_with(']') && !line.contains('@') => {
+                section = line
+            }
+            _ if section == "[command]" => commands.push(line),
+            _ => carriers.push(line.replace("\\n", "\n")),
+        }
+    }
+    let with = |carrier: &String| {
+        let carrier = carrier.clone();
+        commands.iter().map(move |command| carrier.replace('@', command)).collect::<Vec<_>>()
+    };
+    carriers.iter().flat_map(with).collect()
+}
+
+/// How many made the marker, and which of those would have run unasked.
+fn try_all(lines: &[String]) -> (usize, Vec<String>) {
+    let (mut made, mut wrong) = (0, Vec::new());
+    for line in lines {
         let fixture = Fixture::new();
         prepare(&fixture, line.contains("git"));
         let balanced = fixture.shell_did(&fixture.gate(Mode::Balanced), line);
         let strict = fixture.shell_did(&fixture.gate(Mode::Strict), line);
         let edits = fixture.shell_did(&fixture.gate(Mode::AcceptEdits), line);
+        let planning = fixture.gate(Mode::Trust);
+        planning.plan(true);
+        let planned = fixture.shell_did(&planning, line);
         let class = fixture.judge(line).class;
         if !runs(&fixture, line) {
             continue;
@@ -341,15 +391,13 @@ fn nothing_that_makes_the_marker_is_judged_as_only_reading() {
         made += 1;
         let known_write = matches!(&class, Class::Write(paths) if !paths.is_empty());
         if class == Class::ReadOnly
-            || balanced == Did::Allow
-            || strict == Did::Allow
+            || [balanced, strict, planned].contains(&Did::Allow)
             || (edits == Did::Allow && !known_write)
         {
-            wrong.push(*line);
+            wrong.push(line.clone());
         }
     }
-    assert!(wrong.is_empty(), "would have run unasked: {wrong:#?}");
-    assert!(made >= 200, "only {made} of {} payloads made the marker", PAYLOADS.len());
+    (made, wrong)
 }
 
 /// Files that some payloads use, and a repository with one commit.

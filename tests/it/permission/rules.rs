@@ -2,9 +2,11 @@
 
 use codebot::kernel::command::Mode;
 use codebot::kernel::ports::{Access, Capability, Verdict};
-use codebot::permission::rules::{host_of, split_list};
+use codebot::permission::known::Source;
+use codebot::permission::rules::{Side, host_of, split_list};
+use codebot::permission::{GateConfig, PermissionGate};
 
-use super::fixture::{Did, Fixture, did, read, verdict, write_did};
+use super::fixture::{Did, Fixture, asked, did, read, verdict, write_did};
 
 /// Scenario 190.
 #[test]
@@ -184,4 +186,130 @@ fn rules_that_make_no_sense_are_reported() {
 fn lists_of_rules_split_where_they_were_joined() {
     assert_eq!(split_list("Bash(a b *), Edit(x/**)"), ["Bash(a b *)", "Edit(x/**)"]);
     assert_eq!(split_list("Bash(a, b)"), ["Bash(a, b)"]);
+}
+
+/// Rules that ask each time beat trust, allow rules and earlier answers, and are never remembered.
+#[test]
+fn ask_rules_ask_each_time() {
+    let fixture = Fixture::new();
+    let owned = |list: &[&str]| list.iter().map(|s| (*s).to_owned()).collect::<Vec<_>>();
+    let config = GateConfig {
+        mode: Mode::Trust,
+        allow: owned(&["Bash(git push *)", "mcp__x__*"]),
+        ask: owned(&["Bash(git push *)", "Edit(src/**)", "WebFetch(*.docs.rs)", "mcp__x__post"]),
+        deny: owned(&["Bash(git push --force *)"]),
+        ..fixture.config()
+    };
+    let gate = PermissionGate::new(config);
+    assert!(gate.warnings().is_empty(), "{:?}", gate.warnings());
+    for line in ["git push", "ls && git push origin", "sh -c 'git push'", "/usr/bin/git push"] {
+        let question = asked(fixture.shell(&gate, line));
+        assert_eq!(question.rule, None, "{line}");
+        assert!(question.reason.contains("ask rule `Bash(git push *)`"), "{}", question.reason);
+    }
+    assert_eq!(fixture.shell_did(&gate, "git push --force x"), Did::Deny, "deny comes first");
+    assert_eq!(fixture.shell_did(&gate, "git pull"), Did::Allow);
+    assert_eq!(write_did(&gate, &fixture.ws().join("src/x")), Did::Ask);
+    assert_eq!(write_did(&gate, &fixture.ws().join("docs/x")), Did::Allow);
+    let tool = |name: &str| did(&verdict(&gate, name, Capability::Network, &[]));
+    assert_eq!((tool("mcp__x__post"), tool("mcp__x__get")), (Did::Ask, Did::Allow));
+    let net = |address: &str| {
+        let access = [Access::Network(address.to_owned())];
+        did(&verdict(&gate, "web_fetch", Capability::Network, &access))
+    };
+    assert_eq!((net("https://a.docs.rs/"), net("https://docs.rs")), (Did::Ask, Did::Ask));
+    assert_eq!(net("https://docs.rs.evil/"), Did::Allow, "trust mode, and another host");
+}
+
+#[test]
+fn a_wrong_rule_names_its_place_and_the_nearest_right_one() {
+    let fixture = Fixture::new();
+    let texts = [
+        ("Bsh(git *)", "did you mean `Bash(git *)`?"),
+        ("bash(git *)", "did you mean `Bash(git *)`?"),
+        ("Shell(ls)", "did you mean `Bash(ls)`?"),
+        ("write(src/**)", "did you mean `Edit(src/**)`?"),
+        ("Fetch(docs.rs)", "did you mean `WebFetch(docs.rs)`?"),
+        ("Webfetch(docs.rs)", "did you mean `WebFetch(docs.rs)`?"),
+        ("Bahs", "did you mean `Bash`?"),
+        ("Bash(git *", "write `Bash(git *)`"),
+        ("Edit()", "`Edit` alone means all"),
+        ("Quux(x)", "use Bash, Read, Edit, WebFetch or the name of a tool"),
+        ("WebFetch(*.)", "write `WebFetch(docs.rs)`"),
+        ("WebFetch(a.*.rs)", "write `WebFetch(docs.rs)`"),
+        ("Edit(src/[)", "permission rule `Edit(src/[)`"),
+    ];
+    for (text, words) in texts {
+        let source = Source {
+            side: Side::Deny,
+            text: text.to_owned(),
+            place: "/p/codebot.toml:7".to_owned(),
+        };
+        let config =
+            GateConfig { deny: vec![text.to_owned()], sources: vec![source], ..fixture.config() };
+        let gate = PermissionGate::new(config);
+        let [warning] = gate.warnings() else { panic!("{text}: {:?}", gate.warnings()) };
+        assert!(warning.starts_with("/p/codebot.toml:7: "), "{warning}");
+        assert!(warning.contains(words), "{text}: {warning}");
+        assert_eq!(fixture.shell_did(&gate, "echo x > f"), Did::Ask);
+    }
+}
+
+#[test]
+fn host_patterns_match_label_by_label() {
+    let fixture = Fixture::new();
+    for (pattern, address, fits) in [
+        ("*.docs.rs", "https://a.docs.rs/x", true),
+        ("*.docs.rs", "https://a.b.docs.rs", true),
+        ("*.docs.rs", "https://docs.rs", false),
+        ("*.docs.rs", "https://xdocs.rs", false),
+        ("*.docs.rs", "https://a.docs.rs.evil", false),
+        ("docs.rs", "https://docs.rs:443/", true),
+        ("docs.rs", "https://DOCS.RS./", true),
+        ("docs.rs", "https://a.docs.rs", false),
+        ("https://docs.rs/", "http://docs.rs", true),
+        ("domain:docs.rs", "http://docs.rs", true),
+        ("*", "http://anything", true),
+    ] {
+        let rule = format!("WebFetch({pattern})");
+        let gate = fixture.gate_with(Mode::Balanced, &[&rule], &[]);
+        let access = [Access::Network(address.to_owned())];
+        let want = if fits { Did::Allow } else { Did::Ask };
+        let got = did(&verdict(&gate, "web_fetch", Capability::Network, &access));
+        assert_eq!(got, want, "{pattern} {address}");
+    }
+}
+
+#[test]
+fn every_rule_is_listed_with_its_place() {
+    let fixture = Fixture::new();
+    let config = GateConfig {
+        allow: vec!["Bash(make *)".into()],
+        deny: vec!["Read(closed)".into()],
+        trusted: vec!["Bash(just *)".into()],
+        sources: vec![Source {
+            side: Side::Allow,
+            text: "Bash(make *)".into(),
+            place: "config.toml:3".into(),
+        }],
+        ..fixture.config()
+    };
+    let gate = PermissionGate::new(config);
+    let listed: Vec<(&str, String, Option<String>)> =
+        gate.rules().into_iter().map(|r| (r.side.name(), r.text, r.place)).collect();
+    let place = |text: &str| Some(text.to_owned());
+    assert_eq!(
+        listed,
+        [
+            ("deny", "Read(closed)".to_owned(), place("built in")),
+            ("allow", "Bash(just *)".to_owned(), place("built in")),
+            ("allow", "Bash(make *)".to_owned(), place("config.toml:3")),
+        ]
+    );
+    assert_eq!(fixture.shell_did(&gate, "just x"), Did::Allow);
+    gate.distrust("Bash(just *)");
+    assert_eq!(fixture.shell_did(&gate, "just x"), Did::Ask);
+    gate.trust("Bash(just *)").unwrap();
+    assert_eq!(fixture.shell_did(&gate, "just x"), Did::Allow);
+    assert!(gate.trust("Bash(").is_err());
 }

@@ -164,12 +164,22 @@ fn every_decision_is_one_line_of_the_audit_log() {
 fn the_audit_log_is_rotated_and_never_fails_a_decision() {
     let fixture = Fixture::new();
     let path = fixture.config().audit;
-    std::fs::write(&path, vec![b'\n'; 1024 * 1024 - 10]).unwrap();
-    let gate = fixture.gate(Mode::Balanced);
-    fixture.shell(&gate, "ls");
-    fixture.shell(&gate, "pwd");
-    assert!(path.with_extension("1").exists());
-    assert!(path.metadata().unwrap().len() < 1000);
+    let mode = |path: &std::path::Path| path.metadata().unwrap().permissions().mode() & 0o777;
+    for round in 1..=6_u8 {
+        std::fs::write(&path, vec![b'0' + round; 1024 * 1024 - 10]).unwrap();
+        let gate = fixture.gate(Mode::Balanced);
+        fixture.shell(&gate, "ls");
+        fixture.shell(&gate, "pwd");
+        assert!(path.metadata().unwrap().len() < 1000);
+    }
+    // The newest four are kept, each as private as the log.
+    for (number, round) in (1..=4).zip([b'6', b'5', b'4', b'3']) {
+        let old = path.with_extension(number.to_string());
+        assert_eq!(std::fs::read(&old).unwrap()[0], round, "{number}");
+        assert_eq!(mode(&old), 0o600, "{number}");
+    }
+    assert!(!path.with_extension("5").exists());
+    assert_eq!(mode(&path), 0o600);
     let config = GateConfig { audit: "/proc/nowhere/audit".into(), ..fixture.config() };
     let gate = PermissionGate::new(config);
     assert_eq!(fixture.shell_did(&gate, "ls"), Did::Allow);

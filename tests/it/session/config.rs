@@ -155,6 +155,11 @@ result_tokens = 9000
 results_tokens = 40000
 [prompt]
 dynamic = "turn_context"
+[sandbox]
+mode = "on"
+auto_allow = true
+network = true
+write = ["/tmp/x"]
 [memory]
 enabled = false
 extract = true

@@ -12,4 +12,5 @@ mod processes;
 mod prompt;
 mod property;
 mod reload;
+mod rewind;
 mod support;

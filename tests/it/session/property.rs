@@ -1,6 +1,6 @@
 //! Replay equals live, and a file cut anywhere is still a session.
 
-use codebot::kernel::message::{Block, Message, Origin, RunId, Timestamp, UserMessage};
+use codebot::kernel::message::{Block, Message, MessageId, Origin, RunId, Timestamp, UserMessage};
 use codebot::kernel::ports::{Durability, Journal, Record};
 use codebot::session::journal::SessionJournal;
 use codebot::session::replay::{load, read_lines};
@@ -20,6 +20,10 @@ enum Step {
     Dropped(usize),
     /// The newest words of the user and all after them are taken back.
     TakenBack,
+    /// The conversation goes back to before one of the user's messages.
+    Rewound(usize),
+    /// The last rewind is undone, when nothing came after it.
+    Redone,
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -31,6 +35,8 @@ fn step() -> impl Strategy<Value = Step> {
         (1..4_usize, 0..4_usize, text()).prop_map(|(n, early, text)| Step::Tools(n, early, text)),
         (1..3_usize).prop_map(Step::Dropped),
         Just(Step::TakenBack),
+        (0..5_usize).prop_map(Step::Rewound),
+        Just(Step::Redone),
     ]
 }
 
@@ -64,6 +70,21 @@ fn live(steps: &[Step]) -> (Vec<Record>, Vec<Message>) {
                 let ids = history[at..].iter().map(|message| message.id().clone()).collect();
                 records.push(Record::TakenBack { ids });
             }
+            Step::Rewound(which) => {
+                let history = spoken(&records);
+                let mut turns = history.iter().enumerate();
+                let turn =
+                    turns.by_ref().filter(|(_, m)| matches!(m, Message::User(_))).nth(*which);
+                let at = turn.map_or(history.len(), |(at, _)| at);
+                let taken = history[at..].iter().map(|message| message.id().clone()).collect();
+                records.push(Record::Rewind { taken, given: vec![], changes: vec![] });
+            }
+            Step::Redone => {
+                if let Some(Record::Rewind { taken, .. }) = records.last() {
+                    let given = taken.clone();
+                    records.push(Record::Rewind { taken: vec![], given, changes: vec![] });
+                }
+            }
             Step::Dropped(count) => {
                 let calls: Vec<_> = calls(*count).collect();
                 records.extend(calls.iter().enumerate().map(|(i, call)| intent(turn, i, call)));
@@ -78,17 +99,25 @@ fn live(steps: &[Step]) -> (Vec<Record>, Vec<Message>) {
 /// The messages of the records that nobody took back.
 fn spoken(records: &[Record]) -> Vec<Message> {
     let mut history: Vec<Message> = Vec::new();
+    let mut gone: Vec<MessageId> = Vec::new();
     for record in records {
         match record {
             Record::Message { message } => history.push(message.clone()),
-            Record::TakenBack { ids } => history.retain(|message| !ids.contains(message.id())),
+            Record::TakenBack { ids } => gone.extend(ids.iter().cloned()),
+            Record::Rewind { taken, given, .. } => {
+                gone.retain(|id| !given.contains(id));
+                gone.extend(taken.iter().cloned());
+            }
             Record::Intent { .. }
             | Record::Discarded { .. }
             | Record::Compaction { .. }
             | Record::Switched { .. }
+            | Record::Checkpoint { .. }
+            | Record::Planning { .. }
             | Record::CompactionUndone { .. } => {}
         }
     }
+    history.retain(|message| !gone.contains(message.id()));
     history
 }
 

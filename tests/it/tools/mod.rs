@@ -12,6 +12,7 @@ mod read;
 mod sandbox;
 mod schema;
 mod search;
+mod web;
 mod write;
 
 use std::path::{Path, PathBuf};

@@ -12,7 +12,7 @@ fn the_table_lists_every_tool_once_with_a_closed_schema_and_a_description() {
     let desk = Desk::new();
     let names: Vec<_> = desk.tools.specs().iter().map(|spec| spec.name.clone()).collect();
     let files = ["read", "write", "edit", "bash", "grep", "glob", "ls"];
-    let tasks = ["task_output", "task_list", "task_stop", "todo_write"];
+    let tasks = ["task_output", "task_list", "task_stop", "web_fetch", "todo_write"];
     assert_eq!(names, [&files[..], &tasks[..]].concat());
     for spec in desk.tools.specs().iter() {
         assert!(spec.description.len() > 40, "{}", spec.name);

@@ -12,6 +12,7 @@ mod pastes;
 mod questions;
 mod queueing;
 mod remembering;
+mod rewinding;
 mod sizes;
 mod small;
 mod stage;

@@ -187,6 +187,7 @@ pub(crate) fn ready() -> Ready {
         session: "s-1".into(),
         history: Vec::new(),
         effort: None,
+        planning: false,
         demo: false,
         sandbox: String::new(),
     }
