@@ -10,6 +10,7 @@ use tokio::sync::mpsc;
 use crate::config::schema::{PromptPlace, RouteSettings, ToolStart as ConfiguredStart};
 use crate::context::project::{Limits, SessionContext};
 use crate::context::summary::Summariser;
+use crate::context::tell::Teller;
 use crate::kernel::agent::{Agent, AgentConfig, AgentHandle, ToolStart};
 use crate::kernel::budget::Budget;
 use crate::kernel::command::Mode;
@@ -180,17 +181,16 @@ pub fn open(
     }
     tool_config.asks = launch.interactive.then(|| Arc::new(asking.clone()) as _);
     let tools = Arc::new(Tools::new(tool_config));
-    knowledge.iter().for_each(|known| known.skills.work_with(&tools));
     let (journal, loaded) = journal(ground, &info.model.to_string(), &tools, resume, &mut notices)?;
     let session = journal.id().to_owned();
     let context = context(ground, &prompt, summariser(chosen, &models, &session))
-        .with_teller(knowledge.as_ref().map(Knowledge::teller).unwrap_or_default())
+        .with_teller(teller(knowledge.as_ref(), &tools))
         .with_changes(loaded.compactions);
     let context = Arc::new(context);
     let ports = Ports {
         model: main,
         quick: Some(small),
-        tools: toolbox(&tools, Arc::new(keeper.clone())),
+        tools: toolbox(&tools, &keeper),
         gate: Arc::clone(&gate) as _,
         context: Arc::clone(&context) as _,
         journal: keeper.attach(Arc::new(journal.clone()), loaded.past),
@@ -237,8 +237,8 @@ fn ready(ground: &Ground, chosen: &Chosen, models: &Models, of: (Mode, String)) 
         session: of.1,
         history: Vec::new(),
         effort: models.main.effort(),
-        demo: chosen.demo,
         planning: false,
+        demo: chosen.demo,
         sandbox: String::new(),
     }
 }
@@ -268,6 +268,13 @@ fn knowledge(
     Some(knowledge)
 }
 
+/// Who says what the user's words bring along; skills look things up with the session's tools.
+fn teller(knowledge: Option<&Arc<Knowledge>>, tools: &Arc<Tools>) -> Teller {
+    let Some(knowledge) = knowledge else { return Teller::default() };
+    knowledge.skills.work_with(tools);
+    knowledge.teller()
+}
+
 /// The gate, and what is to be said about its rules.
 fn gate(
     ground: &Ground,
@@ -283,9 +290,9 @@ fn gate(
 }
 
 /// The tools as the loop gets them: calls are logged, rarely used tools have to be found.
-fn toolbox(tools: &Arc<Tools>, keeper: Arc<dyn Middleware>) -> Arc<dyn Toolbox> {
+fn toolbox(tools: &Arc<Tools>, keeper: &Keeper) -> Arc<dyn Toolbox> {
     let logged: Arc<dyn Middleware> = Arc::new(CallLog);
-    let wrapped = Wrapped::new(Arc::clone(tools) as _, vec![logged, keeper]);
+    let wrapped = Wrapped::new(Arc::clone(tools) as _, vec![logged, Arc::new(keeper.clone())]);
     Arc::new(Deferring::new(Arc::new(wrapped), MANY_TOOLS))
 }
 

@@ -13,10 +13,6 @@ pub enum ListKind {
     SmallModels,
     /// Keys of providers.
     Keys,
-    /// What is remembered.
-    Memory,
-    /// Skills and commands.
-    Skills,
     /// Turns of the user to go back to.
     Turns,
     /// What going back to one of them is to mean.
@@ -25,6 +21,10 @@ pub enum ListKind {
     Permissions,
     /// What the project asks for.
     Trust,
+    /// What is remembered.
+    Memory,
+    /// Skills and commands.
+    Skills,
 }
 
 /// What can be done with an entry. Each has one key, the same in all lists.

@@ -15,6 +15,10 @@ pub(super) fn make(ground: &Ground, session: &Session, kind: ListKind) -> Listin
         ListKind::Models => session.model_list(ground, Role::Main),
         ListKind::SmallModels => session.model_list(ground, Role::Small),
         ListKind::Keys => login::list(ground),
+        ListKind::Turns => rewind::turns(session),
+        ListKind::Rewind => rewind::choices(ground, session),
+        ListKind::Permissions => rules::listing(session),
+        ListKind::Trust => trust::listing(ground),
         ListKind::Memory => match session.knowledge.as_ref().and_then(|k| k.memory.as_ref()) {
             Some(memory) => remembered::listing(memory),
             None => Listing::new(kind, "Memory", MEMORY_IS_OFF),
@@ -23,10 +27,6 @@ pub(super) fn make(ground: &Ground, session: &Session, kind: ListKind) -> Listin
             Some(knowledge) => knowledge.skills.listing(),
             None => Listing::new(kind, "Skills", "the demo plays a script and has no skills"),
         },
-        ListKind::Turns => rewind::turns(session),
-        ListKind::Rewind => rewind::choices(ground, session),
-        ListKind::Permissions => rules::listing(session),
-        ListKind::Trust => trust::listing(ground),
     }
 }
 
@@ -48,16 +48,16 @@ pub(super) async fn pick(ground: &Ground, session: &mut Session, pick: &Pick) ->
         (ListKind::SmallModels, verb) => {
             return session.choose(ground, Role::Small, &pick.id, verb == Verb::Other);
         }
-        (ListKind::Memory, _) => {
-            let memory = session.knowledge.as_ref().and_then(|k| k.memory.as_ref());
-            memory.map(|memory| remembered::pick(memory, pick)).unwrap_or_default()
-        }
-        (ListKind::Skills, verb) => pick_skill(session, &pick.id, verb),
         (ListKind::Turns | ListKind::Rewind, _) => {
             return rewind::pick(ground, session, pick).await;
         }
         (ListKind::Permissions, _) => rules::pick(session, pick),
         (ListKind::Trust, _) => trust::pick(ground, session, pick),
+        (ListKind::Memory, _) => {
+            let memory = session.knowledge.as_ref().and_then(|k| k.memory.as_ref());
+            memory.map(|memory| remembered::pick(memory, pick)).unwrap_or_default()
+        }
+        (ListKind::Skills, verb) => pick_skill(session, &pick.id, verb),
         (ListKind::Keys, _) => match login::forget(ground, &pick.id) {
             Ok(text) => vec![notice(Level::Info, &text)],
             Err(text) => vec![notice(Level::Warning, &text)],

@@ -77,6 +77,8 @@ pub enum Request {
     Login(Option<String>),
     /// Forgets the stored key of that provider.
     Logout(String),
+    /// Undoes the last rewind.
+    Redo,
     /// Remembers a line at once.
     Remember(String),
     /// Forgets what was remembered that way last.
@@ -88,8 +90,6 @@ pub enum Request {
         /// The text.
         text: String,
     },
-    /// Undoes the last rewind.
-    Redo,
     /// Takes one of the offers of [`Update::Setup`].
     Setup(SetupChoice),
     /// Ends everything: aborts the run, stops processes, closes the journal.

@@ -107,7 +107,7 @@ struct Remembered {
 }
 
 impl Remembered {
-    /// What the user let through, in questions, by trust or by calling a skill.
+    /// What the user let through, in questions, by trust or for this request.
     fn all(&self) -> impl Iterator<Item = &Rule> {
         self.rules.iter().chain(&self.trusted).chain(&self.granted)
     }
