@@ -10,7 +10,6 @@ use tokio::sync::mpsc;
 use crate::config::schema::{PromptPlace, RouteSettings, ToolStart as ConfiguredStart};
 use crate::context::project::{Limits, SessionContext};
 use crate::context::summary::Summariser;
-use crate::context::tell::Teller;
 use crate::kernel::agent::{Agent, AgentConfig, AgentHandle, ToolStart};
 use crate::kernel::budget::Budget;
 use crate::kernel::command::Mode;
@@ -160,7 +159,7 @@ pub fn open(
     let mut notices = Vec::new();
     let info = chosen.model.info();
     let fenced = fence::fence(ground)?;
-    let gate = gate(ground, launch, mode, fenced.held, &mut notices);
+    let gate = gate(ground, launch, (mode, fenced.held), &mut notices);
     let models = Models::new(chosen, ground, &mut notices);
     let (main, small) = models.places();
     let keeper = rewind::keeper(ground, &gate);
@@ -168,25 +167,26 @@ pub fn open(
     let mut tool_config = tool_config(ground, chosen, &gate, Arc::clone(&small));
     tool_config.confinement = fenced.confinement;
     let mut prompt = prompt(ground, &info.model.to_string(), &gate, &mut notices);
-    let fitted = (&mut prompt, &mut tool_config, &mut config);
-    let knowledge = knowledge(ground, chosen, &gate, fitted, &mut notices);
-    let (desk, kinds) = (Desk::new(events.clone()), Kinds::load(&agent_folders(ground)));
-    notices.extend_from_slice(&kinds.warnings);
-    // The scripted model only plays its script, agents would get lines of it.
+    let knowledge = knowledge(ground, chosen, &gate, &mut notices);
+    if let Some(knowledge) = &knowledge {
+        knowledge.fit_out(&mut prompt, &mut tool_config, &mut config, &mut notices);
+    }
+    let desk = Desk::new(events.clone());
     if !chosen.demo {
-        let tools = tool_config.clone();
-        let system = assemble::system_blocks(&prompt);
-        let house = house(ground, &models, &gate, &keeper, tools, system, config.clone());
-        tool_config.team = Some(Arc::new(Crew::new(kinds, Arc::new(house), desk.clone())));
+        let parts = (tool_config.clone(), assemble::system_blocks(&prompt), config.clone());
+        let house = house(ground, &models, &gate, &keeper, parts);
+        tool_config.team = Some(crew(ground, house, &desk, &mut notices));
     }
     tool_config.asks = launch.interactive.then(|| Arc::new(asking.clone()) as _);
     let tools = Arc::new(Tools::new(tool_config));
+    if let Some(knowledge) = &knowledge {
+        knowledge.skills.work_with(&tools);
+    }
     let (journal, loaded) = journal(ground, &info.model.to_string(), &tools, resume, &mut notices)?;
     let session = journal.id().to_owned();
-    let context = context(ground, &prompt, summariser(chosen, &models, &session))
-        .with_teller(teller(knowledge.as_ref(), &tools))
-        .with_changes(loaded.compactions);
-    let context = Arc::new(context);
+    let teller = knowledge.as_ref().map(Knowledge::teller).unwrap_or_default();
+    let context = context(ground, &prompt, summariser(chosen, &models, &session));
+    let context = Arc::new(context.with_teller(teller).with_changes(loaded.compactions));
     let ports = Ports {
         model: main,
         quick: Some(small),
@@ -201,11 +201,11 @@ pub fn open(
     };
     gate.plan(gate.is_planning() || loaded.planning);
     let switched = loaded.switched.filter(|_| launch.model.is_none() && !chosen.demo);
-    let history = loaded.history;
     let config = AgentConfig { cache_key: session.clone(), ..config };
-    let agent = Agent::spawn(ports, config, history.clone(), events);
-    let mut ready = ready(ground, chosen, &models, (mode, session));
-    (ready.history, ready.sandbox, ready.planning) = (history, fenced.text, gate.is_planning());
+    let agent = Agent::spawn(ports, config, loaded.history.clone(), events);
+    let ready = ready(ground, chosen, &models, (mode, session));
+    let (history, planning) = (loaded.history, gate.is_planning());
+    let ready = Ready { history, planning, sandbox: fenced.text, ..ready };
     let mut session = Session {
         agent,
         tools,
@@ -257,36 +257,9 @@ fn knowledge(
     ground: &Ground,
     chosen: &Chosen,
     gate: &Arc<PermissionGate>,
-    (prompt, tools, config): (&mut PromptInput, &mut ToolsConfig, &mut AgentConfig),
     notices: &mut Vec<String>,
 ) -> Option<Arc<Knowledge>> {
-    if chosen.demo {
-        return None;
-    }
-    let knowledge = knowledge::open(ground, chosen.secrets.clone(), gate, notices);
-    knowledge.fit_out(prompt, tools, config, notices);
-    Some(knowledge)
-}
-
-/// Who says what the user's words bring along; skills look things up with the session's tools.
-fn teller(knowledge: Option<&Arc<Knowledge>>, tools: &Arc<Tools>) -> Teller {
-    let Some(knowledge) = knowledge else { return Teller::default() };
-    knowledge.skills.work_with(tools);
-    knowledge.teller()
-}
-
-/// The gate, and what is to be said about its rules.
-fn gate(
-    ground: &Ground,
-    launch: &Launch,
-    mode: Mode,
-    held: bool,
-    notices: &mut Vec<String>,
-) -> Arc<PermissionGate> {
-    let gate = PermissionGate::new(rules::gate_config(ground, launch, mode, held));
-    notices.extend_from_slice(gate.warnings());
-    notices.extend(rules::untrusted_notice(ground));
-    Arc::new(gate)
+    (!chosen.demo).then(|| knowledge::open(ground, chosen.secrets.clone(), gate, notices))
 }
 
 /// The tools as the loop gets them: calls are logged, rarely used tools have to be found.
@@ -306,15 +279,34 @@ fn context(ground: &Ground, prompt: &PromptInput, summariser: Summariser) -> Ses
         .with_limits(limits(ground))
 }
 
+/// The gate in that mode, with or without a sandbox that may stand in for questions.
+fn gate(
+    ground: &Ground,
+    launch: &Launch,
+    (mode, held): (Mode, bool),
+    notices: &mut Vec<String>,
+) -> Arc<PermissionGate> {
+    let gate = PermissionGate::new(rules::gate_config(ground, launch, mode, held));
+    notices.extend_from_slice(gate.warnings());
+    notices.extend(rules::untrusted_notice(ground));
+    Arc::new(gate)
+}
+
+/// The session's agents. There are none beside the scripted model: it only plays its script, and
+/// they would get lines of it.
+fn crew(ground: &Ground, house: House, desk: &Desk, notices: &mut Vec<String>) -> Arc<Crew> {
+    let kinds = Kinds::load(&agent_folders(ground));
+    notices.extend_from_slice(&kinds.warnings);
+    Arc::new(Crew::new(kinds, Arc::new(house), desk.clone()))
+}
+
 /// What the session's agents work with.
 fn house(
     ground: &Ground,
     models: &Models,
     gate: &Arc<PermissionGate>,
     keeper: &Keeper,
-    tools: ToolsConfig,
-    system: Vec<SystemBlock>,
-    config: AgentConfig,
+    (tools, system, config): (ToolsConfig, Vec<SystemBlock>, AgentConfig),
 ) -> House {
     House {
         model: Arc::clone(&models.main),

@@ -140,11 +140,11 @@ impl Keeper {
         });
         let before = before.await.unwrap_or_default();
         let outcome = run.await;
-        let changed = move |(was, path): (FileState, PathBuf)| {
+        let compare = move |(was, path): (FileState, PathBuf)| {
             let now = look(&path).state;
             (was != now).then_some(Change { path, was, now })
         };
-        let changes = blocking(move || before.into_iter().filter_map(changed).collect()).await;
+        let changes = blocking(move || before.into_iter().filter_map(compare).collect()).await;
         self.record(changes.unwrap_or_default()).await;
         outcome
     }
