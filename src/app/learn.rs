@@ -22,9 +22,9 @@ use crate::memory::secrets::masked;
 /// Prompts after which it is time.
 const EVERY: u32 = 10;
 /// How long nothing must happen before fewer will do.
-const IDLE: Duration = Duration::from_secs(180);
+const IDLE: Duration = Duration::from_mins(3);
 /// How long the model may take.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 /// How long the end of the program may take for it.
 const LAST_CHANCE: Duration = Duration::from_secs(2);
 /// Characters of a conversation that the model is shown, the newest.

@@ -1,7 +1,7 @@
 //! The memory of a session: the user's files in the data folder and the notes on this project, behind
 //! the tools, the prompt and the panel. Everything here blocks on small files.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::ground::Ground;
@@ -41,11 +41,11 @@ impl Memory {
         let project = place::project_name(&ground.workspace);
         let data = &ground.paths.data_dir;
         let notes = data.join("projects").join(project).join("memory");
-        Self::at(data.join("memory"), notes, Arc::new(SystemClock), secrets)
+        Self::at(&data.join("memory"), notes, Arc::new(SystemClock), secrets)
     }
 
     /// A memory in these folders.
-    pub fn at(user: PathBuf, notes: PathBuf, clock: Arc<dyn Clock>, secrets: Vec<String>) -> Self {
+    pub fn at(user: &Path, notes: PathBuf, clock: Arc<dyn Clock>, secrets: Vec<String>) -> Self {
         Self {
             facts: Shelf::at(user.join("facts.json")),
             rules: Shelf::at(user.join("procedures.json")),

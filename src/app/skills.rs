@@ -165,18 +165,14 @@ impl SkillHouse {
         let context = CallContext::new(cancel.clone(), ProgressSink::none());
         let run = tools.run(call, context);
         let limit = Duration::from_secs(SHELL_S + 2);
-        match tokio::time::timeout(limit, run).await {
-            Ok(outcome) => {
-                let text = text_of(&outcome.blocks);
-                let text = text.trim_end();
-                let cut = text.char_indices().nth(SHELL_CHARS).map_or(text.len(), |(at, _)| at);
-                text[..cut].to_owned()
-            }
-            Err(_) => {
-                cancel.cancel();
-                format!("[`{command}` did not end in time]")
-            }
-        }
+        let Ok(outcome) = tokio::time::timeout(limit, run).await else {
+            cancel.cancel();
+            return format!("[`{command}` did not end in time]");
+        };
+        let text = text_of(&outcome.blocks);
+        let text = text.trim_end();
+        let cut = text.char_indices().nth(SHELL_CHARS).map_or(text.len(), |(at, _)| at);
+        text[..cut].to_owned()
     }
 
     /// The slash commands that skills make, when they are other ones than the last time. Blocking.

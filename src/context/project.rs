@@ -271,17 +271,14 @@ impl State {
 
     /// The view, brought up to date.
     fn follow(&mut self, history: &[Arc<Message>], cap: u64) -> Arc<Shown> {
-        let shown = match self.shown.take().filter(|shown| shown.fits(history)) {
-            Some(mut shown) => {
-                if shown.is_behind(history) {
-                    Arc::make_mut(&mut shown).extend(history, cap, &self.told);
-                }
-                shown
+        let shown = if let Some(mut shown) = self.shown.take().filter(|shown| shown.fits(history)) {
+            if shown.is_behind(history) {
+                Arc::make_mut(&mut shown).extend(history, cap, &self.told);
             }
-            None => {
-                let base = Baseline::of(&self.changes, history);
-                Arc::new(Shown::of(base, history, cap, &self.told))
-            }
+            shown
+        } else {
+            let base = Baseline::of(&self.changes, history);
+            Arc::new(Shown::of(base, history, cap, &self.told))
         };
         self.shown = Some(Arc::clone(&shown));
         shown

@@ -12,9 +12,11 @@ use crate::kernel::message::{Block, Message, MessageId, text_of};
 /// The tag around it.
 pub const TAG: &str = "turn_context";
 
+type Tell = dyn Fn(&str, bool) -> String + Send + Sync;
+
 /// Says what the user's words bring along.
 #[derive(Clone)]
-pub struct Teller(Arc<dyn Fn(&str, bool) -> String + Send + Sync>);
+pub struct Teller(Arc<Tell>);
 
 impl Teller {
     /// Asks `tell` with the user's words, and whether what it has told before may be out of sight.

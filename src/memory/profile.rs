@@ -53,13 +53,11 @@ pub fn merge(page: &str, heading: &str, point: &str) -> Result<String, String> {
     let page = if page.trim().is_empty() { template() } else { page.to_owned() };
     let mut lines: Vec<String> = page.lines().map(str::to_owned).collect();
     let title = format!("## {heading}");
-    let start = match lines.iter().position(|line| line.trim_end() == title) {
-        Some(at) => at + 1,
-        None => {
-            lines.extend([String::new(), title]);
-            lines.len()
-        }
-    };
+    let there = lines.iter().position(|line| line.trim_end() == title);
+    let start = there.map_or_else(|| lines.len() + 2, |at| at + 1);
+    if there.is_none() {
+        lines.extend([String::new(), title]);
+    }
     let rest = lines[start..].iter().position(|line| line.starts_with('#'));
     let end = rest.map_or(lines.len(), |rest| start + rest);
     let point = format!("- {}", one_line(point));

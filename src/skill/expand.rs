@@ -71,13 +71,12 @@ fn split(args: &str) -> Vec<String> {
     for c in args.chars() {
         match quote {
             Some(open) if c == open => quote = None,
-            Some(_) => word.get_or_insert_default().push(c),
             None if c == '"' || c == '\'' => {
                 quote = Some(c);
                 word.get_or_insert_default();
             }
             None if c.is_whitespace() => words.extend(word.take()),
-            None => word.get_or_insert_default().push(c),
+            _ => word.get_or_insert_default().push(c),
         }
     }
     words.extend(word);

@@ -36,8 +36,9 @@ pub fn stands_in(trigger: &str, said: &str) -> bool {
     said.match_indices(&trigger).any(|(at, found)| {
         let before = said[..at].chars().next_back();
         let after = said[at + found.len()..].chars().next();
-        !(ascii(before) && ascii(trigger.chars().next()))
-            && !(ascii(after) && ascii(trigger.chars().next_back()))
+        let grows = ascii(before) && ascii(trigger.chars().next())
+            || ascii(after) && ascii(trigger.chars().next_back());
+        !grows
     })
 }
 

@@ -6,6 +6,7 @@ pub mod address;
 pub mod ask;
 pub mod bash;
 pub mod bench;
+mod call;
 pub mod capture;
 pub mod clean;
 pub mod closest;
@@ -57,7 +58,6 @@ pub mod write;
 
 use std::fmt::Debug;
 use std::future::Future;
-use std::path::PathBuf;
 use std::sync::{Arc, LazyLock, OnceLock};
 
 use futures_util::future::BoxFuture;
@@ -72,11 +72,11 @@ use crate::kernel::error::ToolError;
 use crate::kernel::event::Preview;
 use crate::kernel::message::{Block, CallId, CallStatus, Detail, ToolCall};
 use crate::kernel::ports::{
-    Access, Aside, CallContext, Capability, Interrupt, ProgressSink, ToolOutcome, ToolSpec,
-    ToolTraits, Toolbox,
+    Access, Aside, CallContext, Capability, Interrupt, ToolOutcome, ToolSpec, ToolTraits, Toolbox,
 };
 
 use bench::Bench;
+pub use call::{Job, Kept};
 use compress::Compressor;
 use policy::{Length, Reuse};
 use row::{PreviewFuture, Row};
@@ -102,32 +102,6 @@ pub trait Tool {
 
     /// Does the work.
     fn run(bench: &Bench, args: Self::Args, job: Job) -> impl Future<Output = ToolOutcome> + Send;
-}
-
-/// What a running tool is given beside its arguments.
-#[derive(Clone, Debug)]
-pub struct Job {
-    /// The call it answers.
-    pub id: CallId,
-    /// Fires when the work is no longer wanted.
-    pub cancel: CancellationToken,
-    /// Fires when the work is to go on in the background.
-    pub background: CancellationToken,
-    /// Where reports go.
-    pub progress: ProgressSink,
-    /// Where it books tokens of its own.
-    pub aside: Aside,
-    /// Where the tool says what a short form of its result must not lose.
-    pub kept: Arc<OnceLock<Kept>>,
-}
-
-/// What a short form of a result must not lose.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Kept {
-    /// The file that holds all of the output, when the result does not.
-    pub file: Option<PathBuf>,
-    /// What the tool itself says about the end, a line each.
-    pub notes: Vec<String>,
 }
 
 const LOOK: ToolTraits = ToolTraits::new(Capability::Read, true, Interrupt::Cancel);

@@ -323,6 +323,7 @@ pub fn update(store: &mut Store, now_ms: u64, msg: Msg) -> Vec<Effect> {
             store.composer.set(&text);
             store.menu.reset();
         }
+        Msg::EditedEntry(_, Err(text)) => store.notice(Level::Warning, &text),
         Msg::Edited(Err(text)) => {
             store.approvals.edited(None);
             store.notice(Level::Warning, &text);
@@ -330,7 +331,6 @@ pub fn update(store: &mut Store, now_ms: u64, msg: Msg) -> Vec<Effect> {
         Msg::EditedEntry(id, Ok(text)) => {
             out.push(Effect::Request(Request::Edited { id, text }));
         }
-        Msg::EditedEntry(_, Err(text)) => store.notice(Level::Warning, &text),
         Msg::Notice(level, text) => store.notice(level, &text),
         Msg::Highlighted => {}
         Msg::Terminate(code) => close(store, code, &mut out),

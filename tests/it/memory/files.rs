@@ -77,7 +77,7 @@ fn notes_have_a_main_page_and_topics_and_nothing_outside_their_folder() {
     notes.write(None, "# Notes\nport 5433", false).unwrap();
     notes.write(None, "use make", true).unwrap();
     assert_eq!(notes.head().unwrap(), "# Notes\nport 5433\nuse make");
-    let long: String = (0..300).map(|n| format!("line {n}\n")).collect();
+    let long = (0..300).map(|n| format!("line {n}")).collect::<Vec<_>>().join("\n");
     notes.write(None, &long, false).unwrap();
     let head = notes.head().unwrap();
     assert_eq!(head.lines().count(), 201);

@@ -59,7 +59,7 @@ impl House {
         }
         let secrets = vec!["hunter2-hunter2".to_owned()];
         let memory =
-            Arc::new(Memory::at(at("data"), at("notes"), Arc::new(Still), secrets.clone()));
+            Arc::new(Memory::at(&at("data"), at("notes"), Arc::new(Still), secrets.clone()));
         let gate = Arc::new(PermissionGate::new(GateConfig {
             workspace: at("work").canonicalize().unwrap(),
             store: at("approvals.json"),

@@ -132,6 +132,7 @@ thinking = [0, 1024, "high"]
 allow = ["bash(cargo test:*)"]
 ask = ["Bash(git push *)"]
 deny = ["bash(rm:*)"]
+ask = ["Bash(git push *)"]
 roots = ["/r"]
 [limits]
 max_turns = 9
@@ -156,6 +157,16 @@ result_tokens = 9000
 results_tokens = 40000
 [prompt]
 dynamic = "turn_context"
+[web]
+allow_hosts = ["a.test"]
+search_url = "https://s.test/?q={query}"
+search_key_env = "S_KEY"
+search_header = "X-Key"
+[sandbox]
+mode = "on"
+auto_allow = true
+network = true
+write = ["/tmp/x"]
 [memory]
 enabled = false
 extract = true
