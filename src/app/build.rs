@@ -174,14 +174,10 @@ pub fn open(
         knowledge.fit_out(&mut prompt, &mut tool_config, &mut config, &mut notices);
     }
     let desk = Desk::new(events.clone());
-    let kinds = Kinds::load(&agent_folders(ground));
-    notices.extend_from_slice(&kinds.warnings);
-    // The scripted model only plays its script, agents would get lines of it.
     if !chosen.demo {
-        let tools = tool_config.clone();
-        let system = assemble::system_blocks(&prompt);
-        let house = house(ground, &models, &gate, &keeper, tools, system, config.clone());
-        tool_config.team = Some(Arc::new(Crew::new(kinds, Arc::new(house), desk.clone())));
+        let parts = (tool_config.clone(), assemble::system_blocks(&prompt), config.clone());
+        let house = house(ground, &models, &gate, &keeper, parts);
+        tool_config.team = Some(crew(ground, house, &desk, &mut notices));
     }
     tool_config.asks = launch.interactive.then(|| Arc::new(asking.clone()) as _);
     let tools = Arc::new(Tools::new(tool_config));
@@ -199,13 +195,11 @@ pub fn open(
     let ports = ports((main, small), (toolbox, tools.jobs()), &gate, &context, journaled);
     gate.plan(gate.is_planning() || loaded.planning);
     let switched = loaded.switched.filter(|_| launch.model.is_none() && !chosen.demo);
-    let history = loaded.history;
     let config = AgentConfig { cache_key: session.clone(), ..config };
-    let agent = Agent::spawn(ports, config, history.clone(), events);
-    let mut ready = ready(ground, chosen, &models, (mode, session));
-    ready.history = history;
-    ready.planning = gate.is_planning();
-    ready.sandbox = fenced.text;
+    let agent = Agent::spawn(ports, config, loaded.history.clone(), events);
+    let ready = ready(ground, chosen, &models, (mode, session));
+    let (history, planning) = (loaded.history, gate.is_planning());
+    let ready = Ready { history, planning, sandbox: fenced.text, ..ready };
     let mut session = Session {
         agent,
         tools,
@@ -301,15 +295,21 @@ fn context(ground: &Ground, prompt: &PromptInput, summariser: Summariser) -> Ses
         .with_limits(limits(ground))
 }
 
+/// The session's agents. There are none beside the scripted model: it only plays its script, and
+/// they would get lines of it.
+fn crew(ground: &Ground, house: House, desk: &Desk, notices: &mut Vec<String>) -> Arc<Crew> {
+    let kinds = Kinds::load(&agent_folders(ground));
+    notices.extend_from_slice(&kinds.warnings);
+    Arc::new(Crew::new(kinds, Arc::new(house), desk.clone()))
+}
+
 /// What the session's agents work with.
 fn house(
     ground: &Ground,
     models: &Models,
     gate: &Arc<PermissionGate>,
     keeper: &Keeper,
-    tools: ToolsConfig,
-    system: Vec<SystemBlock>,
-    config: AgentConfig,
+    (tools, system, config): (ToolsConfig, Vec<SystemBlock>, AgentConfig),
 ) -> House {
     House {
         model: Arc::clone(&models.main),

@@ -6,23 +6,20 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
-use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
-use super::checkpoint::Change;
 use super::command::HunkChoice;
 use super::compaction::Compaction;
-use super::error::{ContextError, JournalError, ToolError};
+use super::error::{ContextError, ToolError};
 use super::event::{Preview, Progress};
-use super::message::{
-    Block, CallId, CallStatus, Detail, Message, MessageId, ModelRef, RunId, Timestamp, ToolCall,
-};
+use super::message::{Block, CallId, CallStatus, Detail, Message, MessageId, ToolCall};
 
 mod beside;
 mod chance;
 mod compact;
 mod gate;
 mod guard;
+mod journal;
 mod middleware;
 mod model;
 
@@ -31,6 +28,7 @@ pub use chance::{Clock, Ids};
 pub use compact::{Compacted, Need, Plan, Projection, Reason, View};
 pub use gate::{Gate, GateRequest, Verdict};
 pub use guard::{StopGuard, StopTrigger, StopVerdict, Stopping};
+pub use journal::{Durability, Journal, Record};
 pub use middleware::{Middleware, Onward, Wrapped};
 pub use model::{
     Effort, InForce, Model, ModelInfo, ModelStream, Price, Request, StreamEvent, SystemBlock,
@@ -268,7 +266,7 @@ impl ToolOutcome {
     }
 }
 
-// ---- context, journal -----------------------------------------------------------------------
+// ---- context ----------------------------------------------------------------------------
 
 /// Chooses what the model sees of a history.
 pub trait Context: Send + Sync + Debug {
@@ -334,103 +332,6 @@ pub trait Context: Send + Sync + Debug {
         let _ = history;
         Vec::new()
     }
-}
-
-/// The durable record of a session.
-pub trait Journal: Send + Sync + Debug {
-    /// Appends one record. `Durability::Flush` returns only when it is on disk. A failed append
-    /// leaves the journal as it was.
-    fn append<'a>(
-        &'a self,
-        record: &'a Record,
-        durability: Durability,
-    ) -> BoxFuture<'a, Result<(), JournalError>>;
-}
-
-/// How sure a write must be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Durability {
-    /// Handed to the system.
-    Buffered,
-    /// On disk (`fdatasync`).
-    Flush,
-}
-
-/// One journal record, as the loop writes it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "record", rename_all = "snake_case")]
-pub enum Record {
-    /// A message that enters the context.
-    Message {
-        /// The message.
-        message: Message,
-    },
-    /// A call with side effects is about to start; flushed before it does.
-    Intent {
-        /// The run.
-        run: RunId,
-        /// The turn within the run.
-        turn: u32,
-        /// The call's place in its message.
-        index: usize,
-        /// The call.
-        call: ToolCall,
-    },
-    /// The user took these messages back: they are no part of the conversation any more.
-    TakenBack {
-        /// The messages.
-        ids: Vec<MessageId>,
-    },
-    /// The answer of a turn was dropped; voids the intents of these calls.
-    Discarded {
-        /// The run.
-        run: RunId,
-        /// The turn within the run.
-        turn: u32,
-        /// The calls.
-        call_ids: Vec<CallId>,
-    },
-    /// The view of the history became smaller; flushed before a request is made of it.
-    Compaction {
-        /// The change.
-        compaction: Compaction,
-    },
-    /// Another model answers from here on, or the same one with another effort.
-    Switched {
-        /// When.
-        at: Timestamp,
-        /// The model.
-        model: ModelRef,
-        /// How hard it thinks; absent for its own default.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        effort: Option<Effort>,
-    },
-    /// Files became others.
-    Checkpoint {
-        /// Which, and what they were.
-        changes: Vec<Change>,
-    },
-    /// The user went back to an earlier turn, or forth again.
-    Rewind {
-        /// Messages that are no part of the conversation any more.
-        taken: Vec<MessageId>,
-        /// Messages that are part of it again.
-        given: Vec<MessageId>,
-        /// Files that are about to be put back.
-        changes: Vec<Change>,
-    },
-    /// Planning was switched on or off.
-    Planning {
-        /// When.
-        at: Timestamp,
-        /// Whether only looking and the plan are allowed from here on.
-        on: bool,
-    },
-    /// Changes of the view count no longer.
-    CompactionUndone {
-        /// Which.
-        ids: Vec<MessageId>,
-    },
 }
 
 /// Everything a run needs from outside.

@@ -38,7 +38,9 @@ pub fn parameters(schema: &Value) -> Value {
         let needed = part["required"].as_array().filter(|_| is_all);
         required.extend(needed.into_iter().flatten().cloned());
     }
-    properties.values_mut().for_each(|field| complete(field, DEPTH));
+    for field in properties.values_mut() {
+        complete(field, DEPTH);
+    }
     fields.insert("type".into(), json!("object"));
     fields.insert("properties".into(), Value::Object(properties));
     if !required.is_empty() {
@@ -64,11 +66,15 @@ fn complete(schema: &mut Value, depth: usize) {
     for (key, value) in fields.iter_mut() {
         match (key.as_str(), value) {
             ("properties" | "$defs" | "definitions", Value::Object(fields)) => {
-                fields.values_mut().for_each(|field| complete(field, depth - 1));
+                for field in fields.values_mut() {
+                    complete(field, depth - 1);
+                }
             }
             ("items" | "additionalProperties", inner) => complete(inner, depth - 1),
             ("oneOf" | "anyOf" | "allOf", Value::Array(parts)) => {
-                parts.iter_mut().for_each(|part| complete(part, depth - 1));
+                for part in parts {
+                    complete(part, depth - 1);
+                }
             }
             _ => {}
         }

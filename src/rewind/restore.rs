@@ -54,15 +54,10 @@ fn write(path: &Path, now: &Seen, content: &[u8], mode: u32) -> Result<(), Strin
         std::fs::create_dir_all(parent).map_err(text)?;
         stays(path)?;
     }
-    let expected = match &now.content {
-        Some(bytes) => Some(files::hash(bytes)),
-        None => {
-            if matches!(now.state, FileState::Link { .. }) {
-                remove(path)?;
-            }
-            None
-        }
-    };
+    if matches!(now.state, FileState::Link { .. }) {
+        remove(path)?;
+    }
+    let expected = now.content.as_deref().map(files::hash);
     let shown = path.display().to_string();
     replace::replace(path, &shown, content, expected).map_err(|error| error.message)?;
     let folder = replace::open_folder(path.parent().unwrap_or(path)).map_err(text)?;

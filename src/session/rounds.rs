@@ -90,8 +90,8 @@ impl Builder {
                 self.taken.extend(taken.iter().cloned());
             }
             Record::Compaction { compaction } => self.compactions.push(compaction.clone()),
-            // The history is the same whoever answers, whatever is allowed, whatever files became.
-            Record::Checkpoint { .. } | Record::Switched { .. } | Record::Planning { .. } => {}
+            // The history is the same whoever answers, whatever is allowed and became of files.
+            Record::Switched { .. } | Record::Planning { .. } | Record::Checkpoint { .. } => {}
             Record::CompactionUndone { ids } => self.compactions.retain(|c| !ids.contains(&c.id)),
             Record::Discarded { run, turn, call_ids } => self.pending.retain(|pending| {
                 pending.run != *run || pending.turn != *turn || !call_ids.contains(&pending.call.id)

@@ -57,13 +57,11 @@ pub async fn get(
     progress: &ProgressSink,
 ) -> Result<Got, ToolError> {
     let name = url.host_str().unwrap_or_default().to_owned();
-    match tokio::time::timeout(LIMIT, follow(url, exceptions, headers, progress)).await {
-        Ok(got) => got,
-        Err(_) => {
-            let text = format!("{name} was not done within {} s", LIMIT.as_secs());
-            Err(ToolError::new("Timeout", text))
-        }
-    }
+    let got = tokio::time::timeout(LIMIT, follow(url, exceptions, headers, progress)).await;
+    got.unwrap_or_else(|_| {
+        let text = format!("{name} was not done within {} s", LIMIT.as_secs());
+        Err(ToolError::new("Timeout", text))
+    })
 }
 
 async fn follow(

@@ -16,8 +16,8 @@ use crate::kernel::event::Progress;
 use crate::kernel::message::{CallId, CallStatus};
 use crate::kernel::ports::{Finished, Notices, ProgressSink};
 
-use super::output;
 use super::watch::{End, Watch, judge};
+use super::{Tools, output};
 
 /// Most jobs at a time: more is a mistake of the model, not a wish.
 const MOST: usize = 16;
@@ -209,6 +209,13 @@ impl Default for Jobs {
     fn default() -> Self {
         let version = watch::Sender::new(0);
         Self { all: Mutex::default(), tasks: TaskTracker::new(), version }
+    }
+}
+
+impl Tools {
+    /// The background jobs.
+    pub fn jobs(&self) -> Arc<Jobs> {
+        Arc::clone(&self.bench.jobs)
     }
 }
 

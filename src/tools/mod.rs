@@ -78,7 +78,6 @@ use crate::kernel::ports::{
 
 use bench::Bench;
 use compress::Compressor;
-use jobs::Jobs;
 use policy::{Length, Reuse};
 use row::{PreviewFuture, Row};
 pub use setting::{Closed, ToolsConfig, Web};
@@ -252,11 +251,6 @@ impl Tools {
         wanted && served
     }
 
-    /// The background jobs.
-    pub fn jobs(&self) -> Arc<Jobs> {
-        Arc::clone(&self.bench.jobs)
-    }
-
     /// Stops every process that a tool started, left-over background processes included. Blocks
     /// for half a second at most.
     pub fn stop_all(&self) {
@@ -267,11 +261,6 @@ impl Tools {
     /// Keeps a further secret out of every result from now on.
     pub fn hide(&self, secret: String) {
         self.bench.mask.learn(vec![secret]);
-    }
-
-    /// Forgets which files were read: the conversation in which it was done is another one now.
-    pub fn forget_reads(&self) {
-        self.bench.stamps.clear();
     }
 
     /// Makes a good result short, when it is long.

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+use super::Tools;
 use crate::kernel::command::HunkChoice;
 use crate::kernel::message::CallId;
 
@@ -117,6 +118,13 @@ impl Stamps {
     /// What the call's preview was made from, once.
     pub fn take_preview(&self, id: &CallId) -> Option<Seen> {
         self.previews.lock().unwrap_or_else(PoisonError::into_inner).remove(id)
+    }
+}
+
+impl Tools {
+    /// Forgets which files were read: the conversation in which it was done is another one now.
+    pub fn forget_reads(&self) {
+        self.bench.stamps.clear();
     }
 }
 

@@ -85,7 +85,10 @@ fn read<D: Dialect>(bencher: Bencher<'_, '_>, reference: &str, chunks: &[Vec<u8>
 /// A fast service: hundreds of tokens in one read.
 #[divan::bench_group]
 mod many_in_one_read {
-    use super::*;
+    use super::{
+        Anthropic, Bencher, Gemini, OpenAiChat, OpenAiResponses, anthropic, gemini, openai, packed,
+        pieces, read, responses, words,
+    };
 
     #[divan::bench]
     fn messages(bencher: Bencher<'_, '_>) {
@@ -115,7 +118,10 @@ mod many_in_one_read {
 /// Every token comes alone.
 #[divan::bench_group]
 mod one_in_one_read {
-    use super::*;
+    use super::{
+        Anthropic, Bencher, Gemini, OpenAiChat, OpenAiResponses, anthropic, gemini, openai, pieces,
+        read, responses, words,
+    };
 
     #[divan::bench]
     fn messages(bencher: Bencher<'_, '_>) {

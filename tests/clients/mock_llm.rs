@@ -3,7 +3,7 @@
 //! What a real service refuses is refused here too. It prints its address and runs until stdin ends.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use std::io::Read;
+use std::io::{Read, Write};
 
 use mock_llm::{MockLlm, Recorded, Reply, anthropic, gemini, openai, responses};
 use serde_json::{Value, json};
@@ -20,10 +20,11 @@ fn arguments() -> Value {
 fn main() {
     let mock = MockLlm::spawn_thread();
     mock.answers(answer);
-    println!("{}", mock.base_url());
-    let _read = std::io::stdin().read_to_end(&mut Vec::new());
+    let mut out = std::io::stdout();
+    writeln!(out, "{}", mock.base_url()).unwrap();
+    std::io::stdin().read_to_end(&mut Vec::new()).unwrap();
     for violation in mock.violations() {
-        println!("refused: {violation}");
+        writeln!(out, "refused: {violation}").unwrap();
     }
 }
 
@@ -54,9 +55,10 @@ fn messages(calls: bool, streams: bool) -> Reply {
         thought.insert(2, anthropic::block_delta(0, &signature));
         thought.drain(3..5);
         let call = anthropic::tool_block(2, "toolu_1", "read", &arguments());
-        return match calls {
-            true => anthropic::answer([thought, words, call], "tool_use"),
-            false => anthropic::answer([thought, words], "end_turn"),
+        return if calls {
+            anthropic::answer([thought, words, call], "tool_use")
+        } else {
+            anthropic::answer([thought, words], "end_turn")
         };
     }
     let mut message = anthropic::message_start(25)["message"].take();
@@ -76,10 +78,11 @@ fn completions(calls: bool, streams: bool) -> Reply {
         return openai::text(TEXT);
     }
     let function = json!({"name": "read", "arguments": arguments().to_string()});
-    let message = match calls {
-        true => json!({"role": "assistant", "content": null, "tool_calls": [
-            {"id": "call_1", "type": "function", "function": function}]}),
-        false => json!({"role": "assistant", "content": TEXT}),
+    let message = if calls {
+        json!({"role": "assistant", "content": null, "tool_calls": [
+            {"id": "call_1", "type": "function", "function": function}]})
+    } else {
+        json!({"role": "assistant", "content": TEXT})
     };
     let reason = if calls { "tool_calls" } else { "stop" };
     let mut whole = openai::usage(25, 0, 12);
@@ -90,23 +93,22 @@ fn completions(calls: bool, streams: bool) -> Reply {
 
 fn items(calls: bool, streams: bool) -> Reply {
     let mut items = vec![responses::reasoning("rs_1", "Let me see.", "c2VhbA")];
-    items.push(match calls {
-        true => responses::call("fc_1", "call_1", "read", &arguments()),
-        false => responses::message("msg_1", TEXT),
+    items.push(if calls {
+        responses::call("fc_1", "call_1", "read", &arguments())
+    } else {
+        responses::message("msg_1", TEXT)
     });
-    match streams {
-        true => responses::answer(&items),
-        false => Reply::json(200, &responses::response("completed", &items)),
+    if streams {
+        responses::answer(&items)
+    } else {
+        Reply::json(200, &responses::response("completed", &items))
     }
 }
 
 fn contents(calls: bool, streams: bool) -> Reply {
     let call = gemini::signed(gemini::call_part("read", &arguments()), "c2ln");
     if streams {
-        return match calls {
-            true => gemini::answer([call], "STOP"),
-            false => gemini::text(TEXT),
-        };
+        return if calls { gemini::answer([call], "STOP") } else { gemini::text(TEXT) };
     }
     let part = if calls { call } else { gemini::text_part(TEXT) };
     Reply::json(200, &gemini::last(&json!([part]), "STOP"))

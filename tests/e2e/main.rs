@@ -10,6 +10,7 @@ mod compacting;
 mod conversation;
 mod demo;
 mod failures;
+mod fencing;
 mod formats;
 mod harness;
 mod leaving;

@@ -170,7 +170,7 @@ fn every_option_in_the_document_exists() {
 
 #[test]
 fn the_records_of_a_session_are_documented() {
-    let source = repository_file("src/kernel/ports.rs");
+    let source = repository_file("src/kernel/ports/journal.rs");
     let document = repository_file("docs/sessions.md");
     let rows = table(&document, "| `record` | fields | meaning |");
     let header = fields(body(&repository_file("src/session/record.rs"), "pub struct Header {"));

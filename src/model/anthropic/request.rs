@@ -13,7 +13,7 @@ use super::super::{effort, images, tool_schema};
 
 /// The body, ready to send.
 pub fn body(question: &Question<'_>) -> Vec<u8> {
-    let Question { connection, info, request, streams } = *question;
+    let Question { connection, info, request, streams, .. } = *question;
     let me = connection.model_ref();
     let turns = history::turns(&request.messages, IdStyle::Word64, |answer, block| {
         replayable(&me, answer, block)

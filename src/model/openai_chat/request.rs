@@ -15,7 +15,7 @@ use super::Quirks;
 
 /// The body, ready to send.
 pub fn body(question: &Question<'_>) -> Vec<u8> {
-    let Question { connection, info, request, streams } = *question;
+    let Question { connection, info, request, streams, .. } = *question;
     let quirks = Quirks::of(&connection.provider);
     let mut body = Map::new();
     body.insert("model".into(), json!(connection.model));

@@ -8,6 +8,8 @@ pub mod stream;
 
 use std::borrow::Cow;
 
+use crate::kernel::error::ModelError;
+
 use super::adapter::{Dialect, Question};
 use super::connection::Connection;
 
@@ -24,6 +26,10 @@ impl Dialect for OpenAiResponses {
 
     fn body(question: &Question<'_>) -> Vec<u8> {
         request::body(question)
+    }
+
+    fn refused(error: &ModelError) -> Option<&'static str> {
+        request::refused(error)
     }
 
     fn decoder(connection: &Connection) -> Self::Decoder {

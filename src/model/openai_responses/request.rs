@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::config::schema::Dose;
+use crate::kernel::error::{ModelError, ModelErrorKind};
 use crate::kernel::message::{Block, ModelRef, Opaque, ToolMessage};
 use crate::kernel::ports::{ModelInfo, Request, ToolChoice, ToolSpec};
 
@@ -17,7 +18,7 @@ const MIN_OUTPUT: u64 = 16;
 
 /// The body, ready to send.
 pub fn body(question: &Question<'_>) -> Vec<u8> {
-    let Question { connection, info, request, streams } = *question;
+    let Question { connection, info, request, streams, without } = *question;
     let mut body = Map::new();
     body.insert("model".into(), json!(connection.model));
     let system = request.system.iter().map(|block| block.text.as_str());
@@ -36,12 +37,13 @@ pub fn body(question: &Question<'_>) -> Vec<u8> {
     body.insert("stream".into(), json!(streams));
     body.insert("max_output_tokens".into(), json!(info.max_output.max(MIN_OUTPUT)));
     let doses = effort::doses(connection);
-    if !doses.is_empty() || may_think(&connection.model) {
+    let may_think = !doses.is_empty() || may_think(&connection.model);
+    if may_think && !without.contains(&SEALED) {
         body.insert("include".into(), json!(["reasoning.encrypted_content"]));
     }
     if !doses.is_empty() {
         let dose = request.effort.and_then(|effort| effort::pick(&doses, effort));
-        body.insert("reasoning".into(), reasoning(dose));
+        body.insert("reasoning".into(), reasoning(dose, !without.contains(&SUMMARY)));
     }
     if !request.cache_key.is_empty() {
         body.insert("prompt_cache_key".into(), json!(request.cache_key));
@@ -50,11 +52,36 @@ pub fn body(question: &Question<'_>) -> Vec<u8> {
 }
 
 /// How hard to think, and that a summary of the thoughts is wanted where there are some.
-fn reasoning(dose: Option<Dose>) -> Value {
-    match dose {
-        Some(Dose::Word(word)) if word == "none" || word == "off" => json!({"effort": "none"}),
-        Some(Dose::Word(word)) => json!({"effort": word, "summary": "auto"}),
-        Some(Dose::Tokens(_)) | None => json!({"summary": "auto"}),
+fn reasoning(dose: Option<Dose>, summary: bool) -> Value {
+    let mut reasoning = match dose {
+        Some(Dose::Word(word)) if word == "none" || word == "off" => {
+            return json!({"effort": "none"});
+        }
+        Some(Dose::Word(word)) => json!({"effort": word}),
+        Some(Dose::Tokens(_)) | None => json!({}),
+    };
+    if summary {
+        reasoning["summary"] = json!("auto");
+    }
+    reasoning
+}
+
+/// Thoughts that only the service can read.
+const SEALED: &str = "encrypted reasoning";
+/// Thoughts that people can read.
+const SUMMARY: &str = "summaries of reasoning";
+
+/// What was refused: sealed thoughts by models without any, summaries to accounts that have not
+/// proved who they are.
+pub fn refused(error: &ModelError) -> Option<&'static str> {
+    let said = error.message.to_lowercase();
+    let is = |words: &str| error.kind == ModelErrorKind::InvalidRequest && said.contains(words);
+    if is("encrypted content is not supported") {
+        Some(SEALED)
+    } else if is("reasoning summar") || is("reasoning.summary") {
+        Some(SUMMARY)
+    } else {
+        None
     }
 }
 

@@ -77,7 +77,7 @@ fn outcome(format: Format, chunks: Vec<Vec<u8>>, waits: bool) -> Outcome {
                 }
             }
         };
-        tokio::time::timeout(Duration::from_secs(60), all).await.expect("an end");
+        tokio::time::timeout(Duration::from_mins(1), all).await.expect("an end");
         assert!(answer.stop.is_some() != answer.error.is_some(), "one end: {answer:?}");
         let error = answer.error.map(|error| (error.kind, error.status, error.message));
         (answer.blocks, answer.stop, answer.usage, error)

@@ -90,6 +90,29 @@ async fn thoughts_are_asked_for_where_there_may_be_some() {
     assert!(taught.get("include").is_some() && taught.get("reasoning").is_some(), "{taught}");
 }
 
+/// A service that refuses something a request can do without is asked again without it, and from
+/// then on it is not wished for any more.
+#[tokio::test]
+async fn what_is_refused_is_left_out() {
+    for (plain_model, no_summaries, asked) in [(true, false, 3), (false, true, 3), (true, true, 4)]
+    {
+        let mock = MockLlm::start().await;
+        mock.push(text("ok")).push(text("ok"));
+        mock.rules(|rules| {
+            (rules.plain_model, rules.no_summaries) = (plain_model, no_summaries);
+        });
+        let model = model(&mock, RESPONSES);
+        for _ in 0..2 {
+            assert_eq!(ask(&model, request(vec![user("go")])).await.error, None);
+        }
+        let bodies = mock.bodies();
+        assert_eq!(bodies.len(), asked);
+        let last = bodies.last().unwrap();
+        assert_eq!(last.get("include").is_none(), plain_model);
+        assert_eq!(last["reasoning"].get("summary").is_none(), no_summaries);
+    }
+}
+
 /// Case A47, the way back: a result names the call, not the item.
 #[tokio::test]
 async fn results_answer_calls() {

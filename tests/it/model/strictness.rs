@@ -1,7 +1,7 @@
 //! What single services refuse beyond the order of messages: the strict service says no to the
 //! mistake itself, and to nothing that leaves the adapters.
 
-use codebot::kernel::message::{Block, CallStatus, Message, ModelRef, Opaque};
+use codebot::kernel::message::{Block, CallStatus, ModelRef, Opaque};
 use codebot::kernel::ports::{Effort, Request};
 use serde_json::{Value, json};
 
@@ -145,15 +145,4 @@ async fn the_strict_service_refuses_what_the_real_ones_refuse() {
         let status = client.post(url).body(body.to_string()).send().await.unwrap().status();
         assert_eq!(status.as_u16(), 400, "{path}: {body}");
     }
-}
-
-/// Case A48 in the rules: a message that stands where a thought should end is what is missing.
-#[tokio::test]
-async fn refusals_say_what_is_wrong() {
-    let mock = MockLlm::start().await;
-    let history: Vec<Message> = vec![user("go")];
-    mock.rules(|rules| rules.plain_model = true);
-    let answer = ask(&model(&mock, RESPONSES), request(history)).await;
-    let error = answer.error.expect("refused");
-    assert!(error.message.contains("Encrypted content is not supported"), "{error}");
 }

@@ -80,10 +80,11 @@ fn live(steps: &[Step]) -> (Vec<Record>, Vec<Message>) {
                 records.push(Record::Rewind { taken, given: vec![], changes: vec![] });
             }
             Step::Redone => {
-                if let Some(Record::Rewind { taken, .. }) = records.last() {
-                    let given = taken.clone();
-                    records.push(Record::Rewind { taken: vec![], given, changes: vec![] });
-                }
+                let given = match records.last() {
+                    Some(Record::Rewind { taken, .. }) => taken.clone(),
+                    _ => Vec::new(),
+                };
+                records.push(Record::Rewind { taken: vec![], given, changes: vec![] });
             }
             Step::Dropped(count) => {
                 let calls: Vec<_> = calls(*count).collect();

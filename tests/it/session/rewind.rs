@@ -255,7 +255,7 @@ async fn copies_are_private_kept_once_and_the_oldest_go_first() {
     assert_eq!(store.get(&name).unwrap(), noise(1));
     let file = at.join(&name[..2]).join(&name);
     assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
-    let old = std::time::SystemTime::now() - std::time::Duration::from_secs(60);
+    let old = std::time::SystemTime::now() - std::time::Duration::from_mins(1);
     fs::File::options().append(true).open(&file).unwrap().set_modified(old).unwrap();
     for seed in 2..5 {
         store.put(&noise(seed)).unwrap();

@@ -79,6 +79,8 @@ pub(crate) struct Rules {
     pub(crate) signatures: Option<HashMap<String, String>>,
     /// The model does not think: refuse whoever asks for its thoughts (responses).
     pub(crate) plain_model: bool,
+    /// Nobody has proved who they are: refuse whoever asks for a summary of thoughts (responses).
+    pub(crate) no_summaries: bool,
     /// Refuse calls of the current turn without a signature (generateContent).
     pub(crate) needs_signatures: bool,
 }

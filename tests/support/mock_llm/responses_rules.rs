@@ -42,6 +42,9 @@ pub(super) fn check(body: &Value, rules: &Rules) -> Check {
     }
     if let Some(reasoning) = body.get("reasoning") {
         keys(reasoning, &["effort", "summary"], "reasoning")?;
+        ensure(!rules.no_summaries || reasoning.get("summary").is_none(), || {
+            "Your organization must be verified to generate reasoning summaries.".into()
+        })?;
     }
     tools(body)?;
     input(list(&body["input"], "input")?, rules)

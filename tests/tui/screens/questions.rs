@@ -97,7 +97,7 @@ fn words_of_ones_own_are_an_answer_too() {
     let words = Reply { chosen: Vec::new(), words: Some("MySQL, or5".into()) };
     assert_eq!(replied(&mut stage), Some(Replies::Answered(vec![words])));
     let mut stage = asked(80, 24, questions()[1..].to_vec());
-    stage.key("2").key("up").paste("and more").key("enter");
+    stage.key("2").key("down").key("down").paste("and more").key("enter");
     let both = Reply { words: Some("and more".into()), ..chosen(&["Changelog"]) };
     assert_eq!(replied(&mut stage), Some(Replies::Answered(vec![both])));
 }
