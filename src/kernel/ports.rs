@@ -266,7 +266,7 @@ impl ToolOutcome {
     }
 }
 
-// ---- context ---------------------------------------------------------------------------------
+// ---- context ----------------------------------------------------------------------------
 
 /// Chooses what the model sees of a history.
 pub trait Context: Send + Sync + Debug {
