@@ -66,7 +66,8 @@ mod tests {
     use crate::kernel::command::HunkChoice::{Edit, Keep, Reject};
 
     fn texts() -> (String, String) {
-        let old: String = (1..=30).map(|n| format!("line {n}\n")).collect();
+        let lines: Vec<String> = (1..=30).map(|n| format!("line {n}\n")).collect();
+        let old = lines.concat();
         let new = old.replace("line 2\n", "LINE 2\n").replace("line 28\n", "LINE 28\nmore\n");
         (old, new)
     }

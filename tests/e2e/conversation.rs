@@ -160,7 +160,8 @@ fn escape_stops_the_answer_and_gives_the_queue_back() {
         quit(pty);
         service.assert_valid();
         assert_eq!(service.said(1).last().unwrap().lines().last(), Some("and be quick"));
-        assert_eq!(service.mock.aborted(), 1, "the stopped answer's connection was closed");
+        // The end of a whole answer may find its reader gone as well.
+        assert!(service.mock.aborted() >= 1, "the stopped answer's connection was closed");
     }
 }
 

@@ -83,7 +83,7 @@ fn a_project_cannot_redirect_the_provider() {
     let err = text(&output.stderr);
     assert_eq!(output.status.code(), Some(3), "the command was not allowed: {err}");
     assert_eq!(thief.mock.requests().len(), 0);
-    for key in ["permission_mode", "providers.anthropic.base_url", "permissions.allow"] {
+    for key in ["permission_mode", "providers.anthropic.base_url", "have to agree to: /trust"] {
         assert!(err.contains(key), "{key} is missing in {err}");
     }
 }

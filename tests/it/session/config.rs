@@ -132,7 +132,6 @@ thinking = [0, 1024, "high"]
 allow = ["bash(cargo test:*)"]
 ask = ["Bash(git push *)"]
 deny = ["bash(rm:*)"]
-ask = ["Bash(git push *)"]
 roots = ["/r"]
 [limits]
 max_turns = 9
@@ -170,16 +169,6 @@ write = ["/tmp/x"]
 [memory]
 enabled = false
 extract = true
-[web]
-allow_hosts = ["intranet"]
-search_url = "https://s/"
-search_key_env = "K"
-search_header = "X-Key"
-[sandbox]
-mode = "auto"
-auto_allow = true
-network = true
-write = ["/w"]
 [background]
 wake = true
 [ui]

@@ -266,7 +266,8 @@ async fn a_large_file_with_nothing_in_common_is_diffed_in_bounded_time() {
 #[tokio::test]
 async fn places_that_the_user_did_not_want_are_left_and_told() {
     let desk = Desk::new();
-    let old: String = (1..=40).map(|n| format!("line {n}\n")).collect();
+    let lines: Vec<String> = (1..=40).map(|n| format!("line {n}\n")).collect();
+    let old = lines.concat();
     desk.put("a.txt", &old);
     let edits = json!([
         {"old": "line 2\n", "new": "LINE 2\n"},

@@ -40,11 +40,11 @@ impl Site {
             for mut socket in listener.incoming().flatten() {
                 let (heard, answer) = (Arc::clone(&heard), Arc::clone(&answer));
                 std::thread::spawn(move || {
-                    let mut head = [0; 4096];
-                    let read = socket.read(&mut head).unwrap_or(0);
-                    let head = String::from_utf8_lossy(&head[..read]).into_owned();
-                    let path = head.split(' ').nth(1).unwrap_or_default().to_owned();
-                    heard.lock().unwrap().push(head);
+                    let mut bytes = [0; 4096];
+                    let read = socket.read(&mut bytes).unwrap_or(0);
+                    let request = String::from_utf8_lossy(&bytes[..read]).into_owned();
+                    let path = request.split(' ').nth(1).unwrap_or_default().to_owned();
+                    heard.lock().unwrap().push(request);
                     let _closed = socket.write_all(&answer(&path));
                 });
             }
@@ -142,12 +142,12 @@ async fn private_addresses_are_refused_whatever_they_are_called() {
 
 #[tokio::test]
 async fn size_and_time_are_limited_and_a_stop_is_at_once() {
-    let site = Site::start(|path| match path {
-        "/huge" => page("200 OK", "text/plain", &vec![b'x'; 6 * 1024 * 1024], ""),
-        _ => {
-            std::thread::sleep(Duration::from_secs(20));
-            Vec::new()
+    let site = Site::start(|path| {
+        if path == "/huge" {
+            return page("200 OK", "text/plain", &vec![b'x'; 6 * 1024 * 1024], "");
         }
+        std::thread::sleep(Duration::from_secs(20));
+        Vec::new()
     });
     let desk = site.desk();
     let outcome = desk.call("web_fetch", json!({"url": site.url("/huge")})).await;
